@@ -1,0 +1,1 @@
+"""The record: commits and their chain, the log (JetStream or memory), the SQLite archive."""
