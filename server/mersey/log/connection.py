@@ -1,0 +1,124 @@
+"""A connection to NATS that never gives up reconnecting, and tells those who want to know when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+import nats
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+
+from mersey.log.ports import LogUnavailable
+
+CONNECT_S: Final = 10.0
+REQUEST_S: Final = 2.0
+"""How long an answer of JetStream is waited for."""
+
+_RECONNECT_WAIT_S: Final = 0.1
+_PING_S: Final = 5
+
+_logger = logging.getLogger(__name__)
+
+
+class NatsConnection:
+    """One connection to a NATS server or cluster, shared by the log and the directory of names."""
+
+    def __init__(self) -> None:
+        self._client = Client()
+        self._reconnected: set[Callable[[], None]] = set()
+        self._up = asyncio.Event()
+        self.js: JetStreamContext = self._client.jetstream(timeout=REQUEST_S)
+
+    @classmethod
+    async def open(
+        cls, url: str, *, user: str | None = None, password: str | None = None, within_s: float = CONNECT_S
+    ) -> Self:
+        """Connect to the server at ``url``.
+
+        Raises:
+            LogUnavailable: no server answers there in time, or it refuses us.
+        """
+        self = cls()
+        try:
+            async with asyncio.timeout(within_s):
+                await self._connect(url, user, password)
+        except (nats.errors.Error, OSError, TimeoutError) as error:
+            await self.close()
+            raise LogUnavailable(
+                f"NATS at {_without_password(url)}: {error or 'no answer in time'}"
+            ) from error
+        return self
+
+    async def _connect(self, url: str, user: str | None, password: str | None) -> None:
+        await self._client.connect(
+            url,
+            user=user,
+            password=password,
+            name="mersey",
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=_RECONNECT_WAIT_S,  # type: ignore[arg-type]  # any number of seconds does
+            connect_timeout=5,
+            ping_interval=_PING_S,
+            max_outstanding_pings=2,
+            error_cb=self._on_error,
+            disconnected_cb=self._on_disconnect,
+            reconnected_cb=self._on_reconnect,
+            closed_cb=self._on_disconnect,
+        )
+        self._up.set()
+
+    @property
+    def client(self) -> Client:
+        """The client of nats-py."""
+        return self._client
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._client.is_closed
+
+    def when_reconnected(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Have ``call`` called after each reconnect; return what ends that."""
+        self._reconnected.add(call)
+        return lambda: self._reconnected.discard(call)
+
+    async def until_up(self, within_s: float = REQUEST_S) -> None:
+        """Return once the connection stands.
+
+        Raises:
+            LogUnavailable: it does not in time.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                await self._up.wait()
+        except TimeoutError:
+            raise LogUnavailable("no connection to NATS") from None
+
+    async def close(self) -> None:
+        """End the connection for good."""
+        await self._client.close()
+
+    async def _on_error(self, error: Exception) -> None:
+        _logger.warning("NATS: %s", error or type(error).__name__)
+
+    async def _on_disconnect(self) -> None:
+        self._up.clear()
+
+    async def _on_reconnect(self) -> None:
+        self._up.set()
+        for call in tuple(self._reconnected):
+            call()
+
+
+def _without_password(url: str) -> str:
+    """Return ``url`` as it may be shown.
+
+    >>> _without_password("nats://me:secret@127.0.0.1:4222")
+    'nats://127.0.0.1:4222'
+    """
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -1,0 +1,178 @@
+"""What a log must promise, the errors of a log, and the one way to append through a fault.
+
+LogError (a MerseyError)
+├── LostRace         another commit of the stream came first; read on and decide again
+├── LogFull          no room is left; nothing was appended
+├── LogRefused       the log will never take these bytes; nothing was appended
+├── LogUnavailable   the log can't be reached; nothing was sent
+├── OutcomeUnknown   it may have been appended, now or later; to be retried with the same command id
+└── LogReplaced      the log is not the one that was followed, or has lost its end
+
+Nothing counts as logged before ``append`` has returned: the log has then acknowledged the bytes, which are on
+disk (one server with ``sync_interval: always``) or on a majority of the replicas.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final, Protocol
+
+import msgspec
+
+from mersey.log.commit import Commit, CommitError, decode
+from mersey.rules.refusals import MerseyError
+
+PATIENCE_S: Final = 10.0
+"""How long an append is tried before its outcome is told as unknown."""
+
+_PAUSE_FIRST_S: Final = 0.02
+_PAUSE_MAX_S: Final = 0.5
+
+
+class LogError(MerseyError):
+    """What can go wrong with a log."""
+
+
+class LostRace(LogError):
+    """Another commit of the stream came first."""
+
+
+class LogFull(LogError):
+    """No room is left in the log; nothing was appended."""
+
+
+class LogRefused(LogError):
+    """The log will never take these bytes; nothing was appended."""
+
+
+class LogUnavailable(LogError):
+    """The log can't be reached or read now; nothing was sent."""
+
+
+class OutcomeUnknown(LogError):
+    """The commit may have been appended, or may yet be: retry with the same command id."""
+
+
+class LogReplaced(LogError):
+    """The log is not the one that was followed, or has lost its end."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One message of the log: the bytes of a commit and where they stand."""
+
+    position: int
+    stream: str
+    data: bytes
+
+
+class Incarnation(msgspec.Struct, frozen=True):
+    """Which log this is: a log that was deleted and made anew has another creation time."""
+
+    name: str
+    created: str
+
+
+class Log(Protocol):
+    """An ordered record of all streams, one position for each commit, ascending from 1."""
+
+    @property
+    def incarnation(self) -> Incarnation:
+        """Which log this is."""
+
+    async def append(self, stream: str, data: bytes, after: int) -> int:
+        """Append ``data`` once, if the stream's last commit stands at ``after`` (0: it has none).
+
+        Returns its position once the log has acknowledged it.
+
+        Raises:
+            LostRace: the stream's last commit stands elsewhere.
+            LogError: as its subclass says.
+        """
+
+    def follow(self, after: int) -> AsyncIterator[Entry]:
+        """Yield all entries after a position, for ever, in order, none left out and none twice.
+
+        It waits out a log that can't be reached.
+
+        Raises:
+            LogReplaced: what was followed is not there any more.
+        """
+
+    async def tail(self, stream: str, after: int) -> list[Entry]:
+        """Return the stream's entries after a position, as whoever orders the log holds them.
+
+        Raises:
+            LogUnavailable: it can't be read now.
+        """
+
+    async def last_position(self) -> int:
+        """Return the position of the log's last entry, 0 when it is empty.
+
+        Raises:
+            LogUnavailable: it can't be read now.
+        """
+
+
+async def append_once(log: Log, data: bytes, after: int, *, patience_s: float = PATIENCE_S) -> int:
+    """Append the commit ``data`` through faults, never twice; return where its command stands in the log.
+
+    After each doubt the stream's tail is searched for the commit's command. Only the same bytes with the same
+    expected position are ever sent again, which the log takes once at most (design, section 2).
+
+    Raises:
+        LostRace: the stream moved on without the command: decide again, with the same command id.
+        OutcomeUnknown: time is up and the commit may still arrive.
+        LogUnavailable: time is up and nothing was ever sent, or the log ends before ``after``.
+        LogFull, LogRefused: nothing was appended.
+    """
+    commit = decode(data)
+    stream = commit.stream
+    ends_s = asyncio.get_running_loop().time() + patience_s
+    pause_s, in_doubt = _PAUSE_FIRST_S, False
+    while True:
+        try:
+            return await log.append(stream, data, after)
+        except (LostRace, LogUnavailable, LogFull) as error:
+            if isinstance(error, LogFull) and not in_doubt:
+                raise
+            last: LogError = error
+        except OutcomeUnknown as error:
+            last, in_doubt = error, True
+        position = await _settle(log, commit, after)
+        if position is not None:
+            return position
+        if asyncio.get_running_loop().time() + pause_s > ends_s:
+            raise _verdict(last, stream, after, in_doubt) from last
+        await asyncio.sleep(pause_s)
+        pause_s = min(2 * pause_s, _PAUSE_MAX_S)
+
+
+async def _settle(log: Log, commit: Commit, after: int) -> int | None:
+    """Return where the commit's command stands; None while the stream has not moved: it may arrive yet."""
+    try:
+        tail = await log.tail(commit.stream, after)
+    except LogUnavailable:
+        return None
+    for entry in tail:
+        if _is_of_command(entry.data, commit):
+            return entry.position
+    if tail:
+        raise LostRace(f"{commit.stream} moved on from position {after} to {tail[-1].position}")
+    return None
+
+
+def _is_of_command(data: bytes, commit: Commit) -> bool:
+    try:
+        other = decode(data)
+    except CommitError:
+        return False
+    return (other.actor, other.command_id) == (commit.actor, commit.command_id)
+
+
+def _verdict(last: LogError, stream: str, after: int, in_doubt: bool) -> LogError:
+    if in_doubt:
+        return OutcomeUnknown(f"{stream}: no word from the log in time ({last})")
+    if isinstance(last, LostRace):
+        return LogUnavailable(f"{stream}: the log holds no commit at position {after}")
+    return last
