@@ -268,11 +268,10 @@ def _check_pack(data: Mapping[str, object], faults: _Faults) -> None:
     pack = data.get("pack")
     if not isinstance(pack, dict):
         return
-    if ("jokers" in pack) == ("jokers_per_deck" in pack):
-        fault = (
-            "and jokers_per_deck exclude each other" if "jokers" in pack else "or jokers_per_deck is missing"
-        )
-        faults.add("pack.jokers", fault)
+    if "jokers" in pack and "jokers_per_deck" in pack:
+        faults.add("pack.jokers", "excludes jokers_per_deck: give one of them")
+    if "jokers" not in pack and "jokers_per_deck" not in pack:
+        faults.add("pack.jokers", "is missing, and so is jokers_per_deck: give one of them")
     if faults.spoil("players", "pack.decks"):
         return
     decks = msgspec.convert(pack["decks"], tuple[DeckRange, ...])
