@@ -64,6 +64,18 @@ def stands_for(placed: Placed) -> str:
     return meaning or Face(card[:2])
 
 
+def seen(placed: str) -> str:
+    """Return what the table sees of a card in a meld or pile: the face, and what a joker stands for.
+
+    >>> seen("7S1"), seen("X1=5H"), seen("X2")
+    ('7S', 'X=5H', 'X')
+    """
+    if placed[0] != "X":
+        return placed[:2]
+    _, equals, meaning = placed.partition("=")
+    return f"X{equals}{meaning}"
+
+
 class NamedCard(msgspec.Struct, frozen=True):
     """A physical card and, for a joker, what its player says it stands for (``5H``, ``7`` or nothing)."""
 
@@ -184,7 +196,7 @@ def check_joker_limit(cards: Sequence[Placed], melds: Melds) -> None:
     jokers = count_jokers(cards)
     limit = melds.max_jokers_per_meld
     if (limit is not None and jokers > limit) or len(cards) - jokers < melds.min_naturals_per_meld:
-        raise Refusal(Code.JOKER_LIMIT, [placed for placed in cards if placed[0] == "X"])
+        raise Refusal(Code.JOKER_LIMIT, [seen(placed) for placed in cards if placed[0] == "X"])
 
 
 def first_place(run: Sequence[Placed]) -> int:
@@ -279,7 +291,7 @@ def find_joker(meld: TableMeld, card: str, swap: Swap) -> int:
         Refusal: ``joker_fixed``, ``no_such_joker``, ``not_the_represented_card``.
     """
     if meld.kind not in swap.swap_from:
-        raise Refusal(Code.JOKER_FIXED, [placed for placed in meld.cards if placed[0] == "X"])
+        raise Refusal(Code.JOKER_FIXED, [seen(placed) for placed in meld.cards if placed[0] == "X"])
     if not count_jokers(meld.cards):
         raise Refusal(Code.NO_SUCH_JOKER)
     for index, placed in enumerate(meld.cards):
