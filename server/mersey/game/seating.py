@@ -1,4 +1,4 @@
-"""Seating: a table opened, seats taken and left, players' parts, the start, the close (design sections 4 and 5)."""
+"""Seating: a table opened, seats taken and left, parts, the start, the close (design sections 4 and 5)."""
 
 from __future__ import annotations
 
