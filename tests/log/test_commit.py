@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from log.chains import EVENT, a_chain, a_commit
 from mersey.log.commit import (
     BrokenChain,
     Commit,
@@ -23,34 +24,10 @@ from mersey.log.commit import (
     encode,
     event_head,
     hash_of,
-    next_commit,
     start_of,
 )
 
 STREAM = "table.t1"
-EVENT = msgspec.Raw(b'{"type":"stock_drawn","seat":2,"card":7}')
-
-
-def a_commit(head: Head, **changes: object) -> Commit:
-    commit = next_commit(
-        head,
-        at_ms=head.at_ms + 5,
-        actor="p1",
-        command_id=f"c{head.number + 1}",
-        cause=msgspec.Raw(b'{"type":"choose_stock"}'),
-        events=(EVENT, EVENT),
-        salt=bytes(range(16)),
-    )
-    return msgspec.structs.replace(commit, **changes)
-
-
-def a_chain(count: int) -> list[bytes]:
-    head, chain = start_of(STREAM), []
-    for position in range(1, count + 1):
-        commit = a_commit(head)
-        chain.append(encode(commit))
-        head = advance(head, commit, chain[-1], position)
-    return chain
 
 
 def walk(chain: list[bytes]) -> Head:

@@ -45,14 +45,14 @@ _logger = logging.getLogger(__name__)
 class JetStreamLog:
     """A `Log` on the stream ``mersey_log_0`` of a NATS server or cluster."""
 
-    def __init__(self, connection: NatsConnection, incarnation: Incarnation, append_s: float) -> None:
+    def __init__(self, connection: NatsConnection, incarnation: Incarnation, request_s: float) -> None:
         self._connection = connection
-        self._append_s = append_s
+        self._request_s = request_s
         self.incarnation: Final = incarnation
 
     @classmethod
     async def open(
-        cls, connection: NatsConnection, *, replicas: int = 1, append_s: float = REQUEST_S
+        cls, connection: NatsConnection, *, replicas: int = 1, request_s: float = REQUEST_S
     ) -> Self:
         """Return the log of this server, whose configuration has been checked.
 
@@ -71,16 +71,16 @@ class JetStreamLog:
         except nats.errors.Error as error:
             raise LogUnavailable("JetStream does not answer") from error
         check(info.config, replicas)
-        return cls(connection, _incarnation_of(info), append_s)
+        return cls(connection, _incarnation_of(info), request_s)
 
     async def append(self, stream: str, data: bytes, after: int) -> int:
         """Append ``data`` if the stream's last commit stands at ``after``; see `Log.append`."""
-        await self._connection.until_up(self._append_s)
+        await self._connection.until_up(self._request_s)
         try:
             ack = await self._connection.js.publish(
                 SUBJECT_PREFIX + stream,
                 data,
-                timeout=self._append_s,
+                timeout=self._request_s,
                 headers={
                     api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(after),
                     api.Header.EXPECTED_STREAM.value: STREAM,
@@ -105,7 +105,7 @@ class JetStreamLog:
         return entries
 
     async def _next_of(self, stream: str, after: int) -> Entry | None:
-        await self._connection.until_up(REQUEST_S)
+        await self._connection.until_up(self._request_s)
         try:
             found = await self._connection.js.get_msg(
                 STREAM, seq=after + 1, subject=SUBJECT_PREFIX + stream, next=True
@@ -123,7 +123,7 @@ class JetStreamLog:
         return (await self._info()).state.last_seq
 
     async def _info(self) -> api.StreamInfo:
-        await self._connection.until_up(REQUEST_S)
+        await self._connection.until_up(self._request_s)
         try:
             return await self._connection.js.stream_info(STREAM)
         except nats.js.errors.APIError as error:

@@ -1,0 +1,59 @@
+"""A TCP proxy on loopback that can lose what a server says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Self
+
+
+class Proxy:
+    """Passes bytes on between one server and its clients, until it is told to lose a reply."""
+
+    def __init__(self, port: int) -> None:
+        self._server_port = port
+        self._lose = b""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.lost = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        self._listener = await asyncio.start_server(self._client, "127.0.0.1", 0)
+        self.port: int = self._listener.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._listener.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def lose_reply(self, holding: bytes) -> None:
+        """Lose the next reply that holds these bytes, and cut that connection."""
+        self._lose = holding
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
+        up = asyncio.create_task(self._pass_on(reader, server_writer, is_reply=False))
+        down = asyncio.create_task(self._pass_on(server_reader, writer, is_reply=True))
+        try:
+            await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for half in (up, down):
+                half.cancel()
+            await asyncio.gather(up, down, return_exceptions=True)
+            writer.close()
+            server_writer.close()
+            self._tasks.discard(task)
+
+    async def _pass_on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_reply: bool
+    ) -> None:
+        while data := await reader.read(65536):
+            if is_reply and self._lose and self._lose in data:
+                self._lose = b""
+                self.lost.set()
+                return
+            writer.write(data)
+            await writer.drain()
