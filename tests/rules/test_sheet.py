@@ -134,6 +134,9 @@ def test_the_sheet_of_liverpool_names_the_numbers_of_the_rules() -> None:
         "sets of exactly 3 cards, runs of exactly 4",
         "2 to 9 face value 10 to king 10 ace 15 joker 15",
         "another meld",
+        "From your next own turn after the opening on you may lay off",
+        "From your next own turn after the opening on you may free a joker from a run",
+        "you lift up to 5 cards fewer or more",
     ):
         assert said in text, said
 
@@ -148,6 +151,8 @@ def test_the_sheet_of_the_online_rules_names_the_numbers_of_the_rules() -> None:
         "2 to 9 5 10 to king 10 ace 15 joker 20",
         "At most 5 times a round: where it would be for the 6th time",
         "Not to buy: who discarded the card.",
+        "From your opening on, in the same turn too, you may lay off",
+        "From your opening on, in the same turn too, you may free a joker from a run or a set",
         "negative",
     ):
         assert said in text, said
@@ -165,3 +170,9 @@ def test_ranks_that_count_alike_share_a_line(values: dict[str, int], said: str) 
     ones = dict.fromkeys("A23456789TJQK", 1) | {"X": 20}
     text = " ".join(sheet(in_part("score", values=ones | values)(load_ruleset("bga"))).split())
     assert said in text
+
+
+def test_a_cut_without_spread_lifts_what_is_named() -> None:
+    text = " ".join(sheet(in_part("cut", cut_spread=0)(load_ruleset("liverpool"))).split())
+    assert "exactly that is lifted" in text
+    assert "you lift up to" not in text

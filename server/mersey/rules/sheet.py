@@ -121,9 +121,9 @@ def _rounds(rules: RuleSet) -> Iterator[str]:
     if any(contract.whole_hand for contract in rules.rounds):
         melds = f"exactly {_count(rules.rounds[-1].runs, 'run')} of {rules.melds.run_size} or more cards"
         yield (
-            "The whole hand: in the last round to open is to go out. Lay all your cards at one stroke, those "
-            f"drawn and bought included, as {melds}, with none left and no discard. Until then a turn is draw "
-            "and discard: no other opening, no lay-off, no swap."
+            "The whole hand: in the last round to open is to go out. Lay all your cards at one stroke, "
+            f"those drawn and bought included, as {melds}, with none left and no discard. Until then a turn "
+            "is draw and discard: no other opening, no lay-off, no swap."
         )
 
 
