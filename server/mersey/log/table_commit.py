@@ -1,0 +1,89 @@
+"""A table's commits with their meaning: the command and the events as values, not as raw JSON.
+
+``mersey.log.commit`` knows bytes and chain; this file knows that a table's commits
+hold the commands and events of ``mersey.game``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from mersey.game.commands import Command
+from mersey.game.events import Event
+from mersey.log.commit import Commit, Head, UnreadableCommit, encode, next_commit
+
+
+class TableCommit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A commit of a table; the fields are those of ``Commit``."""
+
+    v: int
+    stream: str
+    number: int
+    first: int
+    at_ms: int
+    actor: str
+    command_id: str
+    cause: Command
+    events: tuple[Event, ...]
+    salt: str
+    previous: str
+
+
+_DECODER: Final = msgspec.json.Decoder(TableCommit)
+_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+
+
+def stream_of(table: str) -> str:
+    """Return the stream of a table's commits.
+
+    >>> stream_of("k3f9")
+    'table.k3f9'
+    """
+    return f"table.{table}"
+
+
+def read_table_commit(data: bytes) -> TableCommit:
+    """Return the commit with its command and events decoded.
+
+    Raises:
+        UnreadableCommit: a command or an event is none that is known, or a field of it is wrong.
+    """
+    try:
+        return _DECODER.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableCommit(f"not a table's commit: {error}") from error
+
+
+def write_table_commit(
+    head: Head,
+    *,
+    at_ms: int,
+    actor: str,
+    command_id: str,
+    command: Command,
+    events: Sequence[Event],
+    salt: bytes,
+) -> tuple[Commit, bytes]:
+    """Return the commit that follows ``head``, and its bytes.
+
+    Raises:
+        UnreadableCommit: a field is out of range; nothing is written that can't be read back.
+    """
+    commit = next_commit(
+        head,
+        at_ms=at_ms,
+        actor=actor,
+        command_id=command_id,
+        cause=command_raw(command),
+        events=[msgspec.Raw(_ENCODER.encode(event)) for event in events],
+        salt=salt,
+    )
+    return commit, encode(commit)
+
+
+def command_raw(command: Command) -> msgspec.Raw:
+    """Return a command as the JSON that a commit holds as its cause."""
+    return msgspec.Raw(_ENCODER.encode(command))
