@@ -126,6 +126,8 @@ async def test_a_server_that_is_down_is_said_to_be_and_nothing_is_sent(
 ) -> None:
     log = await JetStreamLog.open(connection, request_s=0.05)
     await nats_server.stop()
+    while connection.client.is_connected:
+        await asyncio.sleep(0)
 
     with pytest.raises(LogUnavailable):
         await append_once(log, a_chain(1)[0], 0, patience_s=0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Final, Self
@@ -100,7 +101,8 @@ class NatsConnection:
 
     async def close(self) -> None:
         """End the connection for good."""
-        await self._client.close()
+        with contextlib.suppress(OSError):  # what was not sent can't be: the server is gone
+            await self._client.close()
 
     async def _on_error(self, error: Exception) -> None:
         _logger.warning("NATS: %s", error or type(error).__name__)
