@@ -32,6 +32,7 @@ class NatsConnection:
         self._client = Client()
         self._reconnected: set[Callable[[], None]] = set()
         self._up = asyncio.Event()
+        self._last_error = ""
         self.js: JetStreamContext = self._client.jetstream(timeout=REQUEST_S)
 
     @classmethod
@@ -105,7 +106,8 @@ class NatsConnection:
             await self._client.close()
 
     async def _on_error(self, error: Exception) -> None:
-        _logger.warning("NATS: %s", error or type(error).__name__)
+        self._last_error = str(error) or type(error).__name__
+        _logger.warning("NATS: %s", self._last_error)
 
     async def _on_disconnect(self) -> None:
         self._up.clear()

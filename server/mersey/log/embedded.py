@@ -24,7 +24,7 @@ from typing import Final
 import msgspec
 
 from mersey.log.data_folder import try_lock
-from mersey.log.stream_config import STREAM, SUBJECT_PREFIX
+from mersey.log.stream_config import NAMES_BUCKET, STREAM, SUBJECT_PREFIX
 from mersey.rules.refusals import MerseyError
 
 START_S: Final = 60.0
@@ -236,12 +236,11 @@ def _command(binary: Path, configuration: Path) -> tuple[str, ...]:
 
 def _configuration(folder: Path, port: int, credentials: Credentials) -> str:
     """Return the child's configuration file, written in the JSON that nats-server reads as well."""
-    bucket = "mersey_names"
-    streams = (STREAM, f"KV_{bucket}")
+    streams = (STREAM, f"KV_{NAMES_BUCKET}")
     app = {
         "publish": [
             SUBJECT_PREFIX + ">",
-            f"$KV.{bucket}.>",
+            f"$KV.{NAMES_BUCKET}.>",
             *(f"$JS.API.STREAM.INFO.{stream}" for stream in streams),
             *(f"$JS.API.STREAM.MSG.GET.{stream}" for stream in streams),
             *(

@@ -16,6 +16,7 @@ from mersey.log.ports import LogError, LogUnavailable
 
 STREAM: Final = "mersey_log_0"
 SUBJECT_PREFIX: Final = "mersey.log.0."
+NAMES_BUCKET: Final = "mersey_names"
 
 STREAM_NOT_FOUND: Final = 10059
 _NAME_IN_USE: Final = 10058

@@ -1,0 +1,148 @@
+"""Display names by player id, in a NATS KV bucket of their own.
+
+Names are not in the log: a name can change or be erased, and every hash still holds (design, section 2).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final, Self
+
+import nats.errors
+import nats.js.errors
+from nats.js import api
+from nats.js.kv import KeyValue
+
+from mersey.log.connection import NatsConnection
+from mersey.log.ports import LogUnavailable
+from mersey.log.stream_config import NAMES_BUCKET, LogMisconfigured
+from mersey.rules.refusals import MerseyError
+
+NAME_CHARACTERS_MAX: Final = 40
+
+_PLAYER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_REFUSED: Final = frozenset({"Cc", "Cs", "Co", "Cn", "Zl", "Zp"})
+_TURNERS: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of writing, and so what stands around a name on a screen."""
+
+
+class NameRefused(MerseyError):
+    """A display name or player id that can't be taken; the message says why."""
+
+
+def normalised(name: str) -> str:
+    """Return ``name`` as it is kept: composed (NFC), with single spaces inside and none around.
+
+    >>> normalised("  Ann   of  Mersey ")
+    'Ann of Mersey'
+
+    Raises:
+        NameRefused: it holds a control character, or is not 1 to 40 characters long.
+    """
+    for character in name:
+        if unicodedata.category(character) in _REFUSED or character in _TURNERS:
+            raise NameRefused(f"name: holds the character U+{ord(character):04X}, which can't be shown")
+    kept = unicodedata.normalize("NFC", " ".join(name.split()))
+    if not 1 <= len(kept) <= NAME_CHARACTERS_MAX:
+        raise NameRefused(f"name: is {len(kept)} characters long, must be 1 to {NAME_CHARACTERS_MAX}")
+    return kept
+
+
+async def create_bucket(connection: NatsConnection, *, max_bytes: int = 2**26, replicas: int = 1) -> None:
+    """Make the bucket of names unless it is there.
+
+    Raises:
+        LogMisconfigured: the server refuses.
+        LogUnavailable: it does not answer.
+    """
+    config = api.KeyValueConfig(bucket=NAMES_BUCKET, history=1, max_bytes=max_bytes, replicas=replicas)
+    try:
+        try:
+            await connection.js.key_value(NAMES_BUCKET)
+        except nats.js.errors.BucketNotFoundError:
+            await connection.js.create_key_value(config)
+    except nats.js.errors.APIError as error:
+        raise LogMisconfigured(
+            f"NATS refuses to make the bucket {NAMES_BUCKET}: {error.description}"
+        ) from error
+    except (nats.errors.Error, nats.js.errors.Error) as error:
+        raise LogUnavailable(f"NATS does not answer to making the bucket {NAMES_BUCKET}") from error
+
+
+class Directory:
+    """The display names; all methods raise LogUnavailable when NATS does not answer."""
+
+    def __init__(self, bucket: KeyValue) -> None:
+        self._bucket = bucket
+
+    @classmethod
+    async def open(cls, connection: NatsConnection) -> Self:
+        """Return the directory that this server holds.
+
+        Raises:
+            LogMisconfigured: there is none.
+            LogUnavailable: it does not answer.
+        """
+        try:
+            return cls(await connection.js.key_value(NAMES_BUCKET))
+        except nats.js.errors.BucketNotFoundError as error:
+            raise LogMisconfigured(
+                f"bucket {NAMES_BUCKET} is missing: its NATS admin has to make it"
+            ) from error
+        except (nats.errors.Error, nats.js.errors.Error) as error:
+            raise _unavailable(error) from error
+
+    async def put(self, player: str, name: str) -> str:
+        """Keep ``name`` for ``player`` in place of any before, and return it as it is kept.
+
+        Raises:
+            NameRefused: the name or the player id can't be taken.
+        """
+        kept = normalised(name)
+        try:
+            await self._bucket.put(_key(player), kept.encode())
+        except (nats.errors.Error, nats.js.errors.Error) as error:
+            raise _unavailable(error) from error
+        return kept
+
+    async def erase(self, player: str) -> None:
+        """Remove the name of ``player``; nothing of it is kept."""
+        try:
+            await self._bucket.delete(_key(player))
+        except (nats.errors.Error, nats.js.errors.Error) as error:
+            raise _unavailable(error) from error
+
+    async def get(self, player: str) -> str | None:
+        """Return the name of ``player``, or None."""
+        try:
+            entry = await self._bucket.get(_key(player))
+        except nats.js.errors.KeyNotFoundError:
+            return None
+        except (nats.errors.Error, nats.js.errors.Error) as error:
+            raise _unavailable(error) from error
+        return (entry.value or b"").decode()
+
+    async def all(self) -> dict[str, str]:
+        """Return every name, by player id."""
+        names: dict[str, str] = {}
+        try:
+            watcher = await self._bucket.watchall(ignore_deletes=True)
+            try:
+                while (entry := await watcher.updates()) is not None:  # type: ignore[no-untyped-call]
+                    names[entry.key] = (entry.value or b"").decode()
+            finally:
+                await watcher.stop()  # type: ignore[no-untyped-call]
+        except (nats.errors.Error, nats.js.errors.Error) as error:
+            raise _unavailable(error) from error
+        return names
+
+
+def _key(player: str) -> str:
+    if _PLAYER.fullmatch(player) is None:
+        raise NameRefused("player: an id is 1 to 64 letters, digits, - and _")
+    return player
+
+
+def _unavailable(error: Exception) -> LogUnavailable:
+    return LogUnavailable(f"the directory of names does not answer: {type(error).__name__}")
