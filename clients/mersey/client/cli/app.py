@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 import typer
 from rich.markup import escape
 
-from mersey.client.cli import EXIT_ERROR, EXIT_INTERRUPTED, rules
+from mersey.client.cli import EXIT_ERROR, EXIT_INTERRUPTED, rules, scenario
 from mersey.rules.refusals import MerseyError
 
 ENTRY_POINTS: Final = "mersey.commands"
@@ -40,6 +40,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     rules.register(app)
+    scenario.register(app)
     reason = _join_rooms(app)
     here = _names(app)
     for name in ROOM_COMMANDS:
