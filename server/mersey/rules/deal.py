@@ -31,6 +31,8 @@ PART_BYTES_MAX: Final = 64
 _KEY_LABEL: Final = b"mersey deal 1"
 _WORDS: Final = Struct(">4Q")
 _WORD_END: Final = 1 << 64
+_INNER_PAD: Final = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER_PAD: Final = bytes(byte ^ 0x5C for byte in range(256))
 
 assert sha256().digest_size == LINK_BYTES, "a link is the hash of the next"
 assert _WORDS.size == sha256().digest_size, "a block is read as whole words"
@@ -190,5 +192,17 @@ def _u32(number: int) -> bytes:
 
 
 def _words(key: bytes, prefix: bytes) -> Iterator[int]:
+    """Yield the words of HMAC(``key``, ``prefix`` and a counter), block by block.
+
+    HMAC is written out so that the key and the prefix are hashed once and not for each
+    block: a whole shuffle takes a third less time.
+    """
+    assert len(key) <= sha256().block_size, "a longer key would be hashed first"
+    inner = sha256(key.ljust(sha256().block_size, b"\0").translate(_INNER_PAD) + prefix)
+    outer = sha256(key.ljust(sha256().block_size, b"\0").translate(_OUTER_PAD))
     for block in count():
-        yield from _WORDS.unpack(hmac.digest(key, prefix + block.to_bytes(8, "big"), "sha256"))
+        message = inner.copy()
+        message.update(block.to_bytes(8, "big"))
+        mac = outer.copy()
+        mac.update(message.digest())
+        yield from _WORDS.unpack(mac.digest())
