@@ -48,7 +48,7 @@ from mersey.game.seen import (
 )
 from mersey.game.state import Game
 from mersey.rules.cards import Card, in_pack_order
-from mersey.rules.melds import Placed, TableMeld, seen
+from mersey.rules.melds import Placed, TableMeld, card_of, seen
 
 
 class Viewer(msgspec.Struct, frozen=True):
@@ -96,10 +96,6 @@ def view_bytes(view: TableView) -> bytes:
 
 def _is_own(viewer: Viewer, seat: int) -> bool:
     return viewer.seat == seat or viewer.role == "open"
-
-
-def _faces(cards: tuple[Placed, ...]) -> tuple[Placed, ...]:
-    return tuple(Placed(seen(card)) for card in cards)
 
 
 def _face(card: str) -> Card:
@@ -171,13 +167,27 @@ def _stock_drawn(event: StockDrawn, viewer: Viewer) -> SeenEvent:
 
 
 def _contract_opened(event: ContractOpened, viewer: Viewer) -> SeenEvent:
-    if _is_own(viewer, event.seat):
-        return event
-    melds = tuple(TableMeld(meld.id, meld.by, meld.kind, _faces(meld.cards)) for meld in event.melds)
     freed = event.freed
+    if viewer.role == "open" or (_is_own(viewer, event.seat) and freed is None):
+        return event
+    own = _is_own(viewer, event.seat)
+    # A joker that comes from the table never was in the hand: its number is not for its new owner either.
+    melds = tuple(
+        TableMeld(
+            meld.id,
+            meld.by,
+            meld.kind,
+            tuple(card if own and not _is_freed(card, freed) else Placed(seen(card)) for card in meld.cards),
+        )
+        for meld in event.melds
+    )
     if freed is not None:
-        freed = JokerFreed(_face(freed.card), freed.meld, _face(freed.joker), freed.at)
+        freed = JokerFreed(freed.card if own else _face(freed.card), freed.meld, _face(freed.joker), freed.at)
     return replace(event, melds=melds, freed=freed)
+
+
+def _is_freed(card: Placed, freed: JokerFreed | None) -> bool:
+    return freed is not None and card_of(card) == freed.joker
 
 
 def _card_laid_off(event: CardLaidOff, viewer: Viewer) -> SeenEvent:
@@ -185,12 +195,14 @@ def _card_laid_off(event: CardLaidOff, viewer: Viewer) -> SeenEvent:
 
 
 def _joker_swapped(event: JokerSwapped, viewer: Viewer) -> SeenEvent:
-    if _is_own(viewer, event.seat):
-        return event
+    own = _is_own(viewer, event.seat)
     to = event.to
+    if viewer.role == "open" or (own and to is None):
+        return event
     if to is not None:
         to = JokerMoved(to.meld, Placed(seen(to.joker)), to.at)
-    return replace(event, card=_face(event.card), joker=_face(event.joker), to=to)
+    card = event.card if own else _face(event.card)
+    return replace(event, card=card, joker=_face(event.joker), to=to)
 
 
 def _card_discarded(event: CardDiscarded, viewer: Viewer) -> SeenEvent:
