@@ -146,7 +146,7 @@ def _cuts(game: Game, seat: int) -> list[Action]:
 
 def _hand_faces(hand: tuple[Card, ...]) -> list[Named]:
     """Return the distinct faces of a hand in pack order."""
-    return list(dict.fromkeys(Named(face_of(card)) for card in in_pack_order(hand)))
+    return [Named(face) for face in dict.fromkeys(map(face_of, in_pack_order(hand)))]
 
 
 def _discards(game: Game, seat: int) -> list[Action]:
@@ -303,7 +303,7 @@ def _any_opening(game: Game, seat: int) -> Action:
     hand = game.hands[seat]
     jokers = table_jokers(game)
     melds = game.ruleset.melds
-    if jokers or may_open(hand, game.contract, melds):
+    if may_open(hand, game.contract, melds, table_jokers=jokers):
         opening = find_opening(hand, game.contract, melds, table_jokers=jokers)
         if opening is not None:
             return as_action(opening)

@@ -28,12 +28,24 @@ FACES: Final = tuple(Face(rank + suit) for suit in SUITS for rank in RANKS)
 
 assert len(set(FACES)) == len(FACES) == 52
 
-_ORDER: Final = {
-    Card(f"{face}{deck}"): (deck - 1) * len(FACES) + place
+_JOKERS_FROM: Final = DECKS_MAX * len(FACES)
+
+
+class _Places(dict[Card, int]):
+    """The place of each card in pack order; jokers, of any number, are added when asked."""
+
+    def __missing__(self, card: Card) -> int:
+        place = self[card] = _JOKERS_FROM + int(card[1:]) - 1
+        return place
+
+
+_PLACES: Final = _Places(
+    (Card(f"{face}{deck}"), (deck - 1) * len(FACES) + place)
     for deck in range(1, DECKS_MAX + 1)
     for place, face in enumerate(FACES)
-}
-_JOKERS_FROM: Final = len(_ORDER)
+)
+_DECK_CARDS: Final = frozenset(_PLACES)
+_place_of: Final = _PLACES.__getitem__
 
 
 def is_joker(card: Card) -> bool:
@@ -60,8 +72,7 @@ def pack_place(card: Card) -> int:
     >>> pack_place(Card("AS1")), pack_place(Card("AS2")), pack_place(Card("X1"))
     (0, 52, 468)
     """
-    place = _ORDER.get(card)
-    return _JOKERS_FROM + int(card[1:]) - 1 if place is None else place
+    return _place_of(card)
 
 
 def in_pack_order(cards: Iterable[Card]) -> tuple[Card, ...]:
@@ -70,7 +81,7 @@ def in_pack_order(cards: Iterable[Card]) -> tuple[Card, ...]:
     >>> in_pack_order([Card("X1"), Card("2S1"), Card("AS2"), Card("AS1")])
     ('AS1', '2S1', 'AS2', 'X1')
     """
-    return tuple(sorted(cards, key=pack_place))
+    return tuple(sorted(cards, key=_place_of))
 
 
 def pack(decks: int, jokers: int) -> tuple[Card, ...]:
@@ -89,7 +100,7 @@ def is_card(text: str) -> bool:
     >>> is_card("7S1"), is_card("7S"), is_card("X1"), is_card("X01")
     (True, False, True, False)
     """
-    if text in _ORDER:
+    if text in _DECK_CARDS:
         return True
     number = text[1:]
     return text[:1] == "X" and number.isascii() and number.isdigit() and number[0] != "0"
