@@ -1,0 +1,1 @@
+"""Replay: look at recorded games again, and prove them."""
