@@ -35,7 +35,7 @@ def check_gate(game: Game, seat: int | None, kind: type[Action]) -> int:
 
     Raises:
         Refusal: the first hit of step 1 of rules.md section 10.
-        TableRefusal: ``round_not_over`` or ``already_ready``, for ``ready``.
+        TableRefusal: ``round_not_over`` or ``already_ready``, for ``ready`` once the pack is cut.
     """
     if seat is None:
         raise Refusal(Code.NOT_SEATED)
@@ -52,6 +52,8 @@ def check_gate(game: Game, seat: int | None, kind: type[Action]) -> int:
 
 
 def _check_ready(game: Game, seat: int) -> None:
+    if game.step == "cut":
+        raise Refusal(Code.MUST_CUT_FIRST)
     if game.step != "round_over":
         raise TableRefusal(TableCode.ROUND_NOT_OVER)
     if seat in game.ready:

@@ -85,7 +85,7 @@ def open_contract(game: Game, seat: int, command: OpenContract) -> ContractOpene
     swap = swaps[0] if swaps else None
     hand = game.hands[seat]
     names = [name for meld in command.melds for name in meld.cards]
-    freed = _freed_by(game, swap) if swap else None
+    freed = _freed_by(game, swap, hand, names) if swap else None
     picked = pick_cards(hand, [*names, swap.card] if swap else names, freed)
     check_not_opened(game, seat)
     if swap:
@@ -108,12 +108,14 @@ def _check_left(left: int, whole_hand: bool) -> None:
         raise Refusal(Code.MUST_KEEP_DISCARD)
 
 
-def _freed_by(game: Game, swap: OpeningSwap) -> Card:
+def _freed_by(game: Game, swap: OpeningSwap, hand: Sequence[Card], names: Sequence[Named]) -> Card:
+    """Return the joker that ``swap`` frees; where it frees none, the one that the opening will miss."""
     try:
         meld = find_meld(game, swap.meld)
         return card_of(meld.cards[find_joker(meld, swap.card, game.ruleset.swap)])
     except Refusal:
-        return _MISSING_JOKER
+        exact = (Card(name.partition("=")[0]) for name in names if name[0] == "X")
+        return next((card for card in exact if _is_exact(card) and card not in hand), _MISSING_JOKER)
 
 
 def _by_meld(
