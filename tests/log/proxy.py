@@ -25,6 +25,7 @@ class Proxy:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._listener.wait_closed()
 
     def lose_reply(self, holding: bytes) -> None:
         """Lose the next reply that holds these bytes, and cut that connection."""
@@ -34,7 +35,11 @@ class Proxy:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
+        try:
+            server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._server_port)
+        except BaseException:
+            await _closed(writer)
+            raise
         up = asyncio.create_task(self._pass_on(reader, server_writer, is_reply=False))
         down = asyncio.create_task(self._pass_on(server_reader, writer, is_reply=True))
         try:
@@ -43,8 +48,7 @@ class Proxy:
             for half in (up, down):
                 half.cancel()
             await asyncio.gather(up, down, return_exceptions=True)
-            writer.close()
-            server_writer.close()
+            await _closed(writer, server_writer)
             self._tasks.discard(task)
 
     async def _pass_on(
@@ -57,3 +61,9 @@ class Proxy:
                 return
             writer.write(data)
             await writer.drain()
+
+
+async def _closed(*writers: asyncio.StreamWriter) -> None:
+    for writer in writers:
+        writer.close()
+    await asyncio.gather(*(writer.wait_closed() for writer in writers), return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The embedded NATS server: found by name, private, on one port, gone with its parent; and the folder's lock."""
+"""The embedded NATS server: found, private, on one port, gone with its parent; and the folder's lock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ import pytest
 
 from mersey.log.connection import NatsConnection
 from mersey.log.data_folder import DataFolder, DataFolderError, check_local, file_system_of
+from mersey.log.directory import Directory
 from mersey.log.embedded import EmbeddedNats, NatsServerError, find_binary
+from mersey.log.jetstream import JetStreamLog
+from mersey.log.opening import log_bytes_for, open_embedded
 from mersey.log.ports import LogUnavailable
 
 
@@ -61,9 +64,23 @@ async def test_all_that_is_secret_is_private_to_its_owner(nats_server: EmbeddedN
     assert nats_server.credentials.app not in (tmp_path / "nats" / "nats.log").read_text()
 
 
+async def test_a_new_server_opens_with_log_and_directory_and_again_with_what_they_hold(
+    nats_server: EmbeddedNats, tmp_path: Path
+) -> None:
+    for expected in (0, 1):
+        connection = await open_embedded(nats_server, max_bytes=log_bytes_for(tmp_path))
+        log = await JetStreamLog.open(connection)
+        assert await log.last_position() == expected
+        await log.append(f"table.t{expected}", b"{}", after=0)
+        directory = await Directory.open(connection)
+        assert len(await directory.all()) == expected
+        await directory.put(f"p{expected}", "Ann")
+        await connection.close()
+
+
 async def test_a_wrong_password_is_refused(nats_server: EmbeddedNats) -> None:
-    with pytest.raises(LogUnavailable, match="[Aa]uthorization"):
-        await NatsConnection.open(nats_server.url, user="app", password="wrong", within_s=0.5)
+    with pytest.raises(LogUnavailable, match=r"(?i)authorization"):
+        await NatsConnection.open(nats_server.url, user="app", password="wrong", within_s=60)
 
 
 async def test_a_port_that_somebody_took_is_not_waited_for(tmp_path: Path) -> None:

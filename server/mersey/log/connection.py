@@ -21,6 +21,7 @@ REQUEST_S: Final = 2.0
 
 _RECONNECT_WAIT_S: Final = 0.1
 _PING_S: Final = 5
+_ATTEMPT_S: Final = 2
 
 _logger = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ class NatsConnection:
         self._client = Client()
         self._reconnected: set[Callable[[], None]] = set()
         self._up = asyncio.Event()
-        self._last_error = ""
+        self._give_up_s: float | None = None
         self.js: JetStreamContext = self._client.jetstream(timeout=REQUEST_S)
 
     @classmethod
@@ -45,14 +46,15 @@ class NatsConnection:
             LogUnavailable: no server answers there in time, or it refuses us.
         """
         self = cls()
+        self._give_up_s = asyncio.get_running_loop().time() + within_s
         try:
-            async with asyncio.timeout(within_s):
-                await self._connect(url, user, password)
-        except (nats.errors.Error, OSError, TimeoutError) as error:
+            await self._connect(url, user, password)
+        except (LogUnavailable, nats.errors.Error, OSError) as error:
             await self.close()
             raise LogUnavailable(
-                f"NATS at {_without_password(url)}: {error or 'no answer in time'}"
+                f"NATS at {_without_password(url)}: {error or type(error).__name__}"
             ) from error
+        self._give_up_s = None
         return self
 
     async def _connect(self, url: str, user: str | None, password: str | None) -> None:
@@ -63,7 +65,7 @@ class NatsConnection:
             name="mersey",
             max_reconnect_attempts=-1,
             reconnect_time_wait=_RECONNECT_WAIT_S,  # type: ignore[arg-type]  # any number of seconds does
-            connect_timeout=5,
+            connect_timeout=_ATTEMPT_S,
             ping_interval=_PING_S,
             max_outstanding_pings=2,
             error_cb=self._on_error,
@@ -94,6 +96,9 @@ class NatsConnection:
         Raises:
             LogUnavailable: it does not in time.
         """
+        if self._client.is_connected:
+            return
+        self._up.clear()  # the client knows before it calls us
         try:
             async with asyncio.timeout(within_s):
                 await self._up.wait()
@@ -106,8 +111,16 @@ class NatsConnection:
             await self._client.close()
 
     async def _on_error(self, error: Exception) -> None:
-        self._last_error = str(error) or type(error).__name__
-        _logger.warning("NATS: %s", self._last_error)
+        """Report an error; while the first connection is made, end that by raising when it can't succeed.
+
+        To cancel the client instead would leave its socket open.
+        """
+        what = str(error) or type(error).__name__
+        _logger.warning("NATS: %s", what)
+        if self._give_up_s is None:
+            return
+        if "authorization" in what.lower() or asyncio.get_running_loop().time() > self._give_up_s:
+            raise LogUnavailable(what) from error
 
     async def _on_disconnect(self) -> None:
         self._up.clear()
