@@ -1,0 +1,438 @@
+"""The openings finder against the rules tried out by hand, by brute force and at full size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mersey.rules.cards import FACES, Card, Face, pack
+from mersey.rules.contracts import check_contract, check_opening_meld
+from mersey.rules.melds import NamedCard, resolve_meld, stands_for
+from mersey.rules.openings import Opening, TableJoker, find_opening, may_open, openings
+from mersey.rules.ruleset import Contract, Melds
+from rules import brute_openings as brute
+
+RANKS = "A23456789TJQK"
+VALUES = {rank: min(value, 10) for value, rank in enumerate(RANKS, 1)} | {"A": 15, "X": 15}
+CONTRACTS = [(2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3)]
+
+
+def rules(
+    set_size: int = 3,
+    run_size: int = 4,
+    at_least: bool = False,
+    adjacent: bool = False,
+    naturals: int = 0,
+    jokers: int | None = None,
+) -> Melds:
+    return Melds(
+        set_size=set_size,
+        run_size=run_size,
+        open_size="at_least" if at_least else "exact",
+        adjacent_runs=adjacent,
+        lay_off_on_opening_turn=False,
+        min_naturals_per_meld=naturals,
+        max_jokers_per_meld=jokers,
+    )
+
+
+CONTRACT_MELDS = rules()
+BGA_MELDS = rules(at_least=True, adjacent=True)
+
+
+def contract(sets: int, runs: int, whole_hand: bool = False) -> Contract:
+    return Contract(sets=sets, runs=runs, deal=1, whole_hand=whole_hand)
+
+
+def cards(text: str) -> list[Card]:
+    """Cards by their faces: a face that comes again is the next copy; ``X`` the next joker."""
+    seen: dict[str, int] = {}
+    named = []
+    for face in text.split():
+        seen[face] = seen.get(face, 0) + 1
+        named.append(Card(f"{face}{seen[face]}"))
+    return named
+
+
+def laid(opening: Opening | None) -> list[str] | None:
+    return None if opening is None else [f"{meld.kind} {' '.join(meld.cards)}" for meld in opening.melds]
+
+
+# What the rules say, case by case
+
+
+def test_example_1_opens_with_two_sets_of_three() -> None:
+    hand = cards("7S 7H 9S 9H 9D 3C 4C 5C 8D AH 7D")
+
+    assert laid(find_opening(hand, contract(2, 0), CONTRACT_MELDS)) == ["set 7S1 7H1 7D1", "set 9S1 9H1 9D1"]
+
+
+def test_example_5_opens_with_a_set_and_a_run() -> None:
+    hand = cards("7C 7D 7H 3S 4S 5S 6S 8H KD")
+
+    assert laid(find_opening(hand, contract(1, 1), CONTRACT_MELDS)) == [
+        "set 7H1 7D1 7C1",
+        "run 3S1 4S1 5S1 6S1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hand", "opens"),
+    [
+        ("3S 4S 5S 6S 7S 8S 9S TS", False),
+        ("3S 4S 5S 6S 8S 9S TS JS", True),
+        ("3S 4S 5S 6S 5S 6S 7S 8S", True),
+        ("3S 4S 5S 6S 3S 4S 5S 6S", True),
+        ("AS 2S 3S 4S TS JS QS KS", True),
+        ("AS 2S 3S 4S JS QS KS AS", True),
+        ("3S 4S 5S 6S 7S X 9S TS", False),
+        ("3S 4S 5S 6S 7H 8H 9H TH", True),
+    ],
+)
+def test_example_6_touching_runs_of_one_suit_do_not_open(hand: str, opens: bool) -> None:
+    held = cards(hand + " KD")
+
+    assert (find_opening(held, contract(0, 2), CONTRACT_MELDS) is not None) == opens
+    assert find_opening(held, contract(0, 2), rules(adjacent=True)) is not None
+
+
+@pytest.mark.parametrize(
+    ("hand", "opens"),
+    [
+        ("3S 4S 5S 6S 3H 4H 5H 6H 8D 9D TD JD QD", True),
+        ("3S 4S 5S 6S 3H 4H 5H 6H 8D 9D TD JD KC", False),
+        ("3S 4S 5S 6S 3H 4H 5H 6H 8D 9D TD JD X", True),
+        ("3S 4S 5S 6S 7S 8S 9S TS 8D 9D TD JD QD", False),
+        ("AS 2S 3S 4S AS KS QS JS 8D 9D TD JD QD", True),
+        ("AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AS AH 2H 3H 4H 5H JD QD KD AD X", True),
+        ("AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AS AS AH 2H 3H 4H 5H JD QD KD AD", False),
+    ],
+)
+def test_example_7_the_last_round_lays_the_whole_hand_or_nothing(hand: str, opens: bool) -> None:
+    held = cards(hand)
+
+    found = find_opening(held, contract(0, 3, whole_hand=True), CONTRACT_MELDS)
+
+    assert (found is not None) == opens
+    assert found is None or sum(len(meld.cards) for meld in found.melds) == len(held)
+
+
+def test_an_ace_is_low_or_high_and_never_in_the_middle() -> None:
+    one_run = contract(0, 1)
+
+    assert laid(find_opening(cards("AS 2S 3S 4S 9D"), one_run, CONTRACT_MELDS)) == ["run AS1 2S1 3S1 4S1"]
+    assert laid(find_opening(cards("AS JS QS KS 9D"), one_run, CONTRACT_MELDS)) == ["run JS1 QS1 KS1 AS1"]
+    assert find_opening(cards("KS AS 2S 3S 9D"), one_run, CONTRACT_MELDS) is None
+
+
+def test_a_run_of_fourteen_has_its_only_natural_ace_at_the_low_end() -> None:
+    hand = cards("AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS X")
+
+    found = find_opening(hand, contract(0, 1, whole_hand=True), CONTRACT_MELDS)
+
+    assert found is not None
+    assert found.melds[0].cards[0] == "AS1"
+    assert found.melds[0].cards[-1] == "X1=AS"
+    assert openings(hand, contract(0, 1, whole_hand=True), CONTRACT_MELDS, VALUES, limit=9) == (
+        [found],
+        False,
+    )
+
+
+def test_an_opening_keeps_a_card_for_the_discard() -> None:
+    hand = cards("7S 7H 7D 9S 9H 9D")
+
+    assert find_opening(hand, contract(2, 0), CONTRACT_MELDS) is None
+    assert find_opening([*hand, Card("KD1")], contract(2, 0), CONTRACT_MELDS) is not None
+
+
+def test_jokers_alone_are_a_meld_and_no_joker_counts_twice() -> None:
+    assert laid(find_opening(cards("X X X 4S"), contract(1, 0), CONTRACT_MELDS)) is not None
+    assert find_opening(cards("X X 4S 9D"), contract(2, 0), CONTRACT_MELDS) is None
+    assert find_opening(cards("7S 7H X 9S 9H KD 2D"), contract(2, 0), CONTRACT_MELDS) is None
+
+
+def test_two_sets_of_one_rank_are_allowed() -> None:
+    hand = cards("7S 7S 7H 7H 7D 7D 4C")
+
+    assert laid(find_opening(hand, contract(2, 0), CONTRACT_MELDS)) == ["set 7H1 7D1 7D2", "set 7S1 7S2 7H2"]
+
+
+def test_a_limit_on_jokers_moves_a_joker_to_a_place_whose_card_is_held() -> None:
+    # One joker for the set and one for the run: the set wants 4S, so the run's joker is 4S.
+    hand = cards("AS 2S 3S 4S 4H X X 9D")
+
+    found = find_opening(hand, contract(1, 1), rules(jokers=1))
+
+    assert laid(found) == ["set 4S1 4H1 X1=4", "run AS1 2S1 3S1 X2=4S"]
+
+
+def test_naturals_that_lie_apart_make_a_longer_run() -> None:
+    hand = cards("3S 4S X X 7S KD")
+
+    assert find_opening(hand, contract(0, 1), rules(naturals=3, at_least=True)) is not None
+    assert find_opening(hand, contract(0, 1), rules(naturals=3)) is None
+
+
+def test_a_longer_run_stands_between_two_that_a_short_one_would_touch() -> None:
+    hand = cards("3S 4S 5S 6S 6S 7S 8S 9S TS TS JS QS KS 2D")
+
+    assert find_opening(hand, contract(0, 3), rules(at_least=True)) is not None
+    assert find_opening(hand, contract(0, 3), rules()) is None
+
+
+def test_an_opening_may_free_a_joker_of_the_table_and_lay_it() -> None:
+    freed = [TableJoker(meld=4, joker=Card("X2"), faces=(Face("5H"),))]
+    hand = cards("5H 7S 7H 9S 9H 9D KD")
+
+    found = find_opening(hand, contract(2, 0), BGA_MELDS, table_jokers=freed)
+
+    assert found is not None
+    assert found.swap == ("5H1", 4)
+    assert laid(found) == ["set 7S1 7H1 X2=7", "set 9S1 9H1 9D1"]
+    assert find_opening(hand, contract(2, 0), BGA_MELDS) is None
+    assert find_opening(hand[:-1], contract(2, 0), BGA_MELDS, table_jokers=freed) is None, (
+        "no discard is left"
+    )
+    assert find_opening(hand[1:], contract(2, 0), BGA_MELDS, table_jokers=freed) is None, "5H is not held"
+
+
+def test_a_contract_without_melds_has_no_opening() -> None:
+    assert find_opening(cards("5H 6H"), contract(0, 0), BGA_MELDS) is None
+
+
+def test_jokers_of_a_set_are_stored_as_the_table_stores_them() -> None:
+    found = find_opening([Card("X10"), Card("X9"), Card("7D1"), Card("2S1")], contract(1, 0), CONTRACT_MELDS)
+
+    assert found is not None
+    named = [NamedCard(Card(text.partition("=")[0]), text.partition("=")[2]) for text in found.melds[0].cards]
+    assert resolve_meld("set", named) == found.melds[0]
+
+
+# Many openings
+
+
+def test_the_opening_that_leaves_the_cheapest_hand_comes_first() -> None:
+    hand = cards("2S 2H 2D KS KH KD 9S 9H 9D 9C 3C")
+
+    found, more = openings(hand, contract(2, 0), CONTRACT_MELDS, VALUES, limit=1)
+
+    assert [{stands_for(card)[0] for card in meld.cards} for meld in found[0].melds] == [{"9"}, {"K"}]
+    assert more
+
+
+def test_an_opening_of_at_least_a_size_lays_all_that_helps_but_a_discard() -> None:
+    found, more = openings(cards("9S 9H 9D 9C KS KH KD 3C"), contract(2, 0), BGA_MELDS, VALUES, limit=1)
+    keeps, _ = openings(cards("9S 9H 9D 9C KS KH KD"), contract(2, 0), BGA_MELDS, VALUES, limit=1)
+
+    assert laid(found[0]) == ["set 9S1 9H1 9D1 9C1", "set KS1 KH1 KD1"]
+    assert more
+    assert sum(len(meld.cards) for meld in keeps[0].melds) == 6
+
+
+def test_openings_are_told_apart_by_faces_only() -> None:
+    hand = cards("7S 7S 7H 7D 4C")
+
+    found, more = openings(hand, contract(1, 0), CONTRACT_MELDS, VALUES, limit=9)
+
+    assert {opening.melds[0].cards for opening in found} == {
+        ("7S1", "7H1", "7D1"),
+        ("7S1", "7S2", "7H1"),
+        ("7S1", "7S2", "7D1"),
+    }
+    assert not more
+
+
+@pytest.mark.parametrize("melds", [CONTRACT_MELDS, BGA_MELDS, rules(jokers=1)])
+@pytest.mark.parametrize("asked", [(2, 1), (1, 2), (0, 3)])
+def test_a_hand_with_millions_of_openings_gives_the_asked_few(asked: tuple[int, int], melds: Melds) -> None:
+    hand = [
+        *(Card(f"{rank}{suit}{copy}") for rank in RANKS[3:9] for suit in "SH" for copy in (1, 2)),
+        Card("X1"),
+    ]
+
+    found, more = openings(hand, contract(*asked), melds, VALUES, limit=3)
+
+    assert len(found) == 3
+    assert more
+    assert not [fault for opening in found if (fault := brute.fault(opening, hand, contract(*asked), melds))]
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="limit must be at least 1, not 0"):
+        openings(cards("7S"), contract(1, 0), CONTRACT_MELDS, VALUES, limit=0)
+
+
+# Against brute force
+
+Case = tuple[list[Card], Contract, Melds, list[TableJoker]]
+
+
+def near_case(chance: Random, most: int) -> Case:
+    """A small hand of few ranks and suits, with jokers and copies, and rules of any kind."""
+    suits = chance.sample("SHDC", chance.choice([1, 1, 2, 2, 3]))
+    lowest = chance.randrange(13)
+    ranks = [(RANKS * 2)[lowest + step] for step in range(chance.choice([2, 3, 4, 5, 6, 7]))]
+    jokers = chance.choice([0, 0, 1, 1, 2, 3])
+    copies = chance.choice([1, 2, 2, 3])
+    naturals = [
+        Card(f"{rank}{suit}{copy}") for rank in ranks for suit in suits for copy in range(1, copies + 1)
+    ]
+    size = min(chance.randint(4, most), len(naturals) + jokers)
+    hand = chance.sample(naturals, max(0, size - jokers)) + [
+        Card(f"X{number}") for number in range(1, jokers + 1)
+    ]
+    whole_hand = chance.random() < 0.3
+    sets = 0 if whole_hand else chance.randrange(3)
+    freed = []
+    for number in range(chance.choice([0, 0, 0, 1, 2])):
+        face = chance.choice(ranks) + chance.choice(suits)
+        faces = (Face(face),) if chance.random() < 0.6 else tuple(Face(face[0] + suit) for suit in "SHDC")
+        freed.append(TableJoker(meld=number + 1, joker=Card(f"X{8 + number}"), faces=faces))
+    melds = rules(
+        set_size=chance.choice([1, 2, 2, 3, 3, 4]),
+        run_size=chance.choice([1, 2, 2, 3, 3, 4]),
+        at_least=chance.random() < 0.5,
+        adjacent=chance.random() < 0.4,
+        naturals=chance.choice([0, 0, 0, 1, 2, 3]),
+        jokers=chance.choice([None, None, 0, 1, 2]),
+    )
+    return hand, contract(sets, chance.randrange(1 if whole_hand else 0, 4), whole_hand), melds, freed
+
+
+def check_existence(hand: Sequence[Card], asked: Contract, melds: Melds, freed: Sequence[TableJoker]) -> bool:
+    """Compare the finder with brute force: whether there is an opening, and that the one found is legal."""
+    exists = brute.has_opening(hand, asked, melds, freed)
+    found = find_opening(hand, asked, melds, table_jokers=freed)
+    assert (found is not None) == exists
+    if found is not None:
+        assert brute.fault(found, hand, asked, melds, freed) is None
+        assert may_open(hand, asked, melds, table_jokers=freed)
+    return exists
+
+
+def check_list(hand: Sequence[Card], asked: Contract, melds: Melds, freed: Sequence[TableJoker]) -> None:
+    """Compare the list with brute force: each opening once, legal, the best first."""
+    want = brute.all_openings(hand, asked, melds, freed)
+    found, more = openings(hand, asked, melds, VALUES, limit=100_000, table_jokers=freed)
+    looks = [brute.opening_look(opening) for opening in found]
+    rests = [sum(VALUES[card[0]] for card in want[look]) for look in looks]
+    assert len(set(looks)) == len(looks)
+    assert more or set(looks) == want.keys()
+    assert rests == sorted(rests)
+    assert not [fault for opening in found if (fault := brute.fault(opening, hand, asked, melds, freed))]
+    best, _ = openings(hand, asked, melds, VALUES, limit=1, table_jokers=freed)
+    assert more or [brute.opening_look(opening) for opening in best] == looks[:1]
+
+
+def test_the_finder_agrees_with_brute_force_on_thousands_of_hands() -> None:
+    cases = (near_case(Random(f"opening {number}"), 8) for number in range(5_000))
+
+    opened = sum(check_existence(*case) for case in cases)
+
+    assert 800 < opened < 4_200, "the hands lie near an opening, on both sides"
+
+
+def test_the_list_agrees_with_brute_force_on_hundreds_of_hands() -> None:
+    for number in range(600):
+        check_list(*near_case(Random(f"list {number}"), 6))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    faces = draw(st.lists(st.sampled_from([*FACES[:13], *FACES[13:18], "X", "X"]), max_size=7))
+    whole_hand = draw(st.booleans())
+    melds = rules(
+        set_size=draw(st.integers(1, 3)),
+        run_size=draw(st.integers(1, 4)),
+        at_least=draw(st.booleans()),
+        adjacent=draw(st.booleans()),
+        naturals=draw(st.integers(0, 3)),
+        jokers=draw(st.none() | st.integers(0, 2)),
+    )
+    freed = [
+        TableJoker(meld=1, joker=Card("X9"), faces=(Face(face),))
+        for face in draw(st.lists(st.sampled_from(FACES[:13]), max_size=1))
+    ]
+    sets = 0 if whole_hand else draw(st.integers(0, 2))
+    return cards(" ".join(faces)), contract(sets, draw(st.integers(0, 3)), whole_hand), melds, freed
+
+
+@settings(max_examples=300, deadline=None)
+@given(cases())
+def test_any_small_hand_under_any_rules_agrees_with_brute_force(case: Case) -> None:
+    check_existence(*case)
+
+
+# At full size, where brute force ends
+
+
+def some_runs(chance: Random, asked: Contract, melds: Melds) -> list[brute.Found]:
+    """The runs of an opening, touching only where they may."""
+    while True:
+        runs: list[brute.Found] = []
+        for _ in range(asked.runs):
+            size = chance.randint(4, 8) if asked.whole_hand else melds.run_size
+            start = chance.randint(1, 15 - size)
+            suit = chance.choice("SSH")
+            faces = tuple(rank + suit for rank in brute.RANKS_UP[start - 1 : start - 1 + size])
+            runs.append(("run", faces, start, size))
+        if melds.adjacent_runs or not any(brute.touch(a, b) for a in runs for b in runs):
+            return runs
+
+
+def planted(chance: Random, asked: Contract, melds: Melds) -> list[Card]:
+    """A hand that holds an opening with up to three jokers: 25 cards, or just the opening's."""
+    faces = [face for run in some_runs(chance, asked, melds) for face in run[1]]
+    for _ in range(asked.sets):
+        rank = chance.choice(RANKS)
+        faces += [rank + chance.choice("SHDC") for _ in range(melds.set_size)]
+    for place in chance.sample(range(len(faces)), chance.randint(0, 3)):
+        faces[place] = "X"
+    if not asked.whole_hand:
+        faces += chance.choices(FACES, k=25 - len(faces))
+    chance.shuffle(faces)
+    return cards(" ".join(faces))
+
+
+@pytest.mark.parametrize("melds", [CONTRACT_MELDS, BGA_MELDS])
+@pytest.mark.parametrize("asked", [*CONTRACTS, (0, 3, True)])
+def test_an_opening_hidden_among_25_cards_is_found(
+    asked: tuple[int, int] | tuple[int, int, bool], melds: Melds
+) -> None:
+    wanted = contract(*asked)
+    for number in range(100):
+        hand = planted(Random(f"{asked} {number}"), wanted, melds)
+
+        found = find_opening(hand, wanted, melds)
+
+        assert found is not None, hand
+        assert brute.fault(found, hand, wanted, melds) is None
+        assert may_open(hand, wanted, melds)
+
+
+@pytest.mark.parametrize(
+    "melds", [CONTRACT_MELDS, BGA_MELDS, rules(jokers=1), rules(naturals=2, at_least=True)]
+)
+@pytest.mark.parametrize("asked", CONTRACTS)
+def test_what_the_finder_finds_the_table_accepts_and_one_more_card_never_hurts(
+    asked: tuple[int, int], melds: Melds
+) -> None:
+    wanted = contract(*asked)
+    chance = Random(f"grow {asked}")
+    for _ in range(10):
+        deck = list(pack(2, 4))
+        chance.shuffle(deck)
+        opened = False
+        for size in range(1, 26):
+            found = find_opening(deck[:size], wanted, melds)
+            assert found is not None or not opened
+            if found is not None:
+                opened = True
+                check_contract(found.melds, wanted, melds)
+                for meld in found.melds:
+                    check_opening_meld(meld, wanted, melds)
