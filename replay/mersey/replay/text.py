@@ -12,7 +12,7 @@ from mersey.replay.phrases import Names, by_suit, contract_named, seat_name, sea
 
 _STEP: Final = {
     "seating": "seats are being taken",
-    "cut": "the cutter cuts",
+    "cut": "before the deal",
     "choose": "{active} draws",
     "offer": "the discard is offered",
     "play": "{active} has drawn and plays",
@@ -60,10 +60,10 @@ def _seat_columns(held: SeatView | None, total: int, names: Names) -> str:
 
 
 def _hand_lines(view: TableView) -> Iterator[str]:
-    if view.hands is not None:
+    if view.hands is not None and any(view.hands):
         for seat, hand in enumerate(view.hands):
             yield from _cards(f"  {seat_name(seat)}  ", by_suit(hand))
-    elif view.hand is not None:
+    elif view.hand:
         yield from _cards("  own hand  ", by_suit(view.hand))
 
 
