@@ -1,0 +1,99 @@
+"""The server's commands: ``mersey serve`` and ``mersey token``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+
+from mersey.log.directory import NameRefused, normalised
+from mersey.server.auth import ROLES, Keys, Role
+from mersey.server.config import Config, ConfigError
+from mersey.server.node import Node
+
+token_group = typer.Typer(no_args_is_help=True, help="Make tokens for players and hosts.")
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="The data folder (MERSEY_DATA; default: mersey-data)."),
+]
+KeyFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--keys", metavar="DIR", help="The folder of the signing key (MERSEY_KEYS; default: DIR/keys)."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Join the server's commands to ``mersey``."""
+    app.command("serve")(serve)
+    app.add_typer(token_group, name="token")
+
+
+def serve(
+    data: Data = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Where to listen (MERSEY_LISTEN; default: 127.0.0.1:7440)."),
+    ] = None,
+    nats: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A NATS server of your own (MERSEY_NATS; default: one inside)."),
+    ] = None,
+    keys: KeyFolder = None,
+) -> None:
+    """Serve tables until Ctrl-C or SIGTERM."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    config = Config.read(os.environ, data=data, listen=listen, nats=nats, keys=keys)
+    uvloop.run(_serve(config))
+
+
+async def _serve(config: Config) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with Node(config) as node:
+        typer.echo(f"mersey serves on {node.address}, data in {config.data.resolve()}")
+        if node.host_token_file.exists():
+            typer.echo(f"the host's token is in {node.host_token_file}")
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait((stopped, node.failed), return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if node.failed.done():
+            raise node.failed.result()
+        typer.echo("stopping")
+
+
+@token_group.command("new")
+def new_token(
+    name: Annotated[str, typer.Option(help="The name to show, 1 to 40 characters.")],
+    role: Annotated[str, typer.Option(help="host, player, auditor or spectator.")] = "player",
+    data: Data = None,
+    keys: KeyFolder = None,
+) -> None:
+    """Print a token for a new player."""
+    config = Config.read(os.environ, data=data, keys=keys)
+    folder = config.keys or config.data / "keys"
+    typer.echo(Keys.open(folder).issue(_name(name), _role(role)))
+
+
+def _name(text: str) -> str:
+    try:
+        return normalised(text)
+    except NameRefused as error:
+        raise ConfigError(f"--name: {error}") from None
+
+
+def _role(text: str) -> Role:
+    for role in ROLES:
+        if role == text:
+            return role
+    raise ConfigError(f"--role: must be one of {', '.join(ROLES)}, not {text!r}")

@@ -1,0 +1,204 @@
+"""A node: everything that serves tables, put together, started and stopped in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final, Self
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from mersey.log.archive import Archive
+from mersey.log.connection import NatsConnection
+from mersey.log.data_folder import DataFolder
+from mersey.log.directory import Directory, create_bucket
+from mersey.log.embedded import EmbeddedNats
+from mersey.log.jetstream import JetStreamLog
+from mersey.log.stream_config import create_stream
+from mersey.rules.refusals import MerseyError
+from mersey.server.auth import Keys, Role, write_private
+from mersey.server.clock import server_clock
+from mersey.server.commands import Commands
+from mersey.server.config import Config, ConfigError
+from mersey.server.edge import Edge
+from mersey.server.follower import Follower
+from mersey.server.names import Names
+from mersey.server.projection import project
+from mersey.server.services import play, replay, table, watch
+from mersey.server.standins import StandIns
+from mersey.server.stopping import Stopping
+from mersey.server.strategies import STRATEGIES
+from mersey.server.tables import Tables
+
+HOST_NAME: Final = "Host"
+
+_LOG_SHARE_OF_DISK: Final = 2
+"""The log may take one part in so many of the room that is free when it is made."""
+
+_LOG_BYTES_MIN: Final = 2**26
+
+_OPTIONS: Final = (
+    ("grpc.so_reuseport", 0),  # a port in use is an error, not a second listener
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_ping_strikes", 0),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.server.max_pending_requests", 10_000),
+    ("grpc.max_receive_message_length", 2**20),
+)
+
+_logger = logging.getLogger(__name__)
+
+
+class Node:
+    """One server; ``async with Node(config) as node:`` serves while the block runs."""
+
+    def __init__(self, config: Config) -> None:
+        self.config: Final = config
+        self.address = ""
+        """Where it listens, as clients name it: ``127.0.0.1:7440``."""
+        self.failed: asyncio.Future[MerseyError] = asyncio.get_running_loop().create_future()
+        """Set when the node can't go on: what is beyond repair."""
+        self._stack = AsyncExitStack()
+        self._stopping = Stopping()
+        self._keys: Keys | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start; return once calls are answered."""
+        try:
+            await self._start()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop in order: streams end with a hint, what was logged is archived, the data folder is let go."""
+        await self._stack.aclose()
+
+    @property
+    def keys(self) -> Keys:
+        """What signs and checks tokens."""
+        assert self._keys is not None, "the node has started"
+        return self._keys
+
+    @property
+    def host_token_file(self) -> Path:
+        """Where the host's token of a server for this machine alone lies."""
+        return self.config.data.resolve() / "host.token"
+
+    @property
+    def host_token(self) -> str:
+        """The host's token; a node that others can reach has none of its own, and gives a new one."""
+        if self.host_token_file.exists():
+            return self.host_token_file.read_text().strip()
+        return self.issue_token(HOST_NAME, "host")
+
+    def issue_token(self, name: str, role: Role) -> str:
+        """Return a token for a new player of that name."""
+        return self.keys.issue(name, role)
+
+    async def _start(self) -> None:
+        config = self.config
+        folder = self._stack.enter_context(DataFolder.open(config.data))
+        self._keys = Keys.open(config.keys or folder.path / "keys")
+        if config.nats is None and config.is_loopback and not self.host_token_file.exists():
+            write_private(self.host_token_file, f"{self.issue_token(HOST_NAME, 'host')}\n".encode())
+        connection = await self._connect(folder)
+        log = await JetStreamLog.open(connection)
+        archive = Archive.open(folder.archive, log.incarnation, project)
+        self._stack.push_async_callback(archive.close)
+        tables = Tables(archive)
+        self._stack.callback(tables.close)
+        await tables.load_running()
+        follower = Follower(log, archive, tables, self._fail)
+        self._stack.push_async_callback(follower.stop)
+        await follower.start()
+        names = Names(await Directory.open(connection), archive)
+        commands = Commands(log, follower, tables, server_clock())
+        await self._serve(commands, tables, follower, names, folder.archive)
+        standins = StandIns(commands, STRATEGIES)
+        self._stack.push_async_callback(standins.stop)
+        tables.changed = standins.look
+        for running in tables:
+            standins.look(running)
+
+    def _fail(self, error: MerseyError) -> None:
+        if not self.failed.done():
+            self.failed.set_result(error)
+
+    async def _connect(self, folder: DataFolder) -> NatsConnection:
+        if self.config.nats is not None:
+            connection = await NatsConnection.open(self.config.nats)
+            self._stack.push_async_callback(connection.close)
+            return connection
+        nats = EmbeddedNats(folder.nats)
+        await nats.start()
+        self._stack.push_async_callback(nats.stop)
+        credentials = nats.credentials
+        admin = await NatsConnection.open(nats.url, user="admin", password=credentials.admin)
+        try:
+            free = shutil.disk_usage(folder.path).free
+            await create_stream(admin, max_bytes=max(free // _LOG_SHARE_OF_DISK, _LOG_BYTES_MIN))
+            await create_bucket(admin)
+        finally:
+            await admin.close()
+        connection = await NatsConnection.open(nats.url, user="app", password=credentials.app)
+        self._stack.push_async_callback(connection.close)
+        return connection
+
+    async def _serve(
+        self, commands: Commands, tables: Tables, follower: Follower, names: Names, archive: Path
+    ) -> None:
+        config = self.config
+        server = grpc.aio.server(options=_OPTIONS)
+        edge = Edge(self.keys, config.write_s)
+        tabling = table.TableService(commands, tables, names, tuple(STRATEGIES))
+        watching = watch.Watching(commands, tables, self._stopping, config.heartbeat_s)
+        playing = play.Playing(commands, tables, tabling.act, self._stopping, config.heartbeat_s)
+        replaying = replay.ReplayService(commands, follower, archive)
+        self._stack.callback(replaying.close)
+        methods = tabling.methods() | watching.methods() | playing.methods()
+        server.add_generic_rpc_handlers(
+            (edge.handler(table.SERVICE, methods), edge.handler(replay.SERVICE, replaying.methods()))
+        )
+        servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack it
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+        services = ("", table.SERVICE, replay.SERVICE)
+        for service in services:
+            await servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
+        reflection.enable_server_reflection(
+            (table.SERVICE, replay.SERVICE, "grpc.health.v1.Health", reflection.SERVICE_NAME), server
+        )
+        await self._listen(server)
+
+        async def stop() -> None:
+            await servicer.enter_graceful_shutdown()
+            self._stopping.set()
+            await server.stop(config.grace_s)
+
+        self._stack.push_async_callback(stop)
+
+    async def _listen(self, server: grpc.aio.Server) -> None:
+        config = self.config
+        host = f"[{config.host}]" if ":" in config.host else config.host
+        try:
+            port = server.add_insecure_port(f"{host}:{config.port}")
+        except RuntimeError:
+            port = 0
+        if not port:
+            raise ConfigError(
+                f"{host}:{config.port}: can't listen there, the port is in use or not allowed: "
+                "stop what uses it, or name another with --listen HOST:PORT"
+            )
+        await server.start()
+        self.address = f"{host}:{port}"
+        _logger.info("serving on %s", self.address)

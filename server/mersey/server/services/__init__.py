@@ -1,0 +1,1 @@
+"""The gRPC services: messages in, commands and views between, messages out."""
