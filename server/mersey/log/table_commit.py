@@ -6,13 +6,15 @@ hold the commands and events of ``mersey.game``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from mersey.game.commands import Command
 from mersey.game.events import Event
+from mersey.game.evolve import fold
+from mersey.game.state import Game
 from mersey.log.commit import Commit, Head, UnreadableCommit, encode, next_commit
 
 
@@ -55,6 +57,15 @@ def read_table_commit(data: bytes) -> TableCommit:
         return _DECODER.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableCommit(f"not a table's commit: {error}") from error
+
+
+def fold_commits(commits: Iterable[bytes], start: Game | None = None) -> Game:
+    """Return the state of a table after ``commits``, from ``start`` or from nothing. It checks no chain.
+
+    Raises:
+        UnreadableCommit: as ``read_table_commit``.
+    """
+    return fold((event for data in commits for event in read_table_commit(data).events), start)
 
 
 def write_table_commit(

@@ -136,7 +136,20 @@ class Refusal(MerseyError):
 
     def __init__(self, code: Code, cards: Sequence[str] = ()) -> None:
         self.code = code
-        self.section, self.sentence = RULE[code]
         self.cards = tuple(cards)
+        super().__init__(code, self.cards)
+
+    @property
+    def section(self) -> int:
+        """The section of rules.md that says so."""
+        return RULE[self.code][0]
+
+    @property
+    def sentence(self) -> str:
+        """What to tell the player."""
+        return RULE[self.code][1]
+
+    def __str__(self) -> str:
+        """Return code, sentence, cards and section in one line."""
         named = f" ({' '.join(self.cards)})" if self.cards else ""
-        super().__init__(f"{code}: {self.sentence}{named} [rules section {self.section}]")
+        return f"{self.code}: {self.sentence}{named} [rules section {self.section}]"
