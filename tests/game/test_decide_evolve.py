@@ -14,7 +14,7 @@ from mersey.client.cli.scenario import load_scenario
 from mersey.game.commands import Close, Command, LeaveSeat, OpenEntropy, OpenTable, StartGame, TakeSeat
 from mersey.game.conservation import check_cards
 from mersey.game.decide import DECIDED, decide
-from mersey.game.events import EVENTS, Event
+from mersey.game.events import EVENTS, DiscardBought, Event
 from mersey.game.evolve import EVOLVED, evolve, fold
 from mersey.game.refusals import TableCode, TableRefusal
 from mersey.game.scenario import ScriptedChance
@@ -26,7 +26,8 @@ from mersey.rules.melds import Named
 from mersey.rules.refusals import Code, Refusal
 from mersey.rules.ruleset_file import load_ruleset
 
-FILES = sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml"))
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+FILES = sorted(SCENARIOS.glob("*.toml"))
 PART = "ab" * 16
 
 
@@ -274,6 +275,14 @@ def test_the_table_refuses_with_its_code(
         decide(game, *asking)
 
     assert caught.value.code == code
+
+
+def test_penalty_cards_are_named_from_the_top_of_the_stock() -> None:
+    case = load_scenario(SCENARIOS / "house-two-penalty-cards.toml")
+    game = fold(decide(case.start, "p1", ChooseStock()), case.start)
+
+    bought = [event for event in decide(game, "p2", Buy()) if isinstance(event, DiscardBought)]
+    assert [event.penalty for event in bought] == [("2C1", "3C1")]
 
 
 def test_who_is_ready_is_ready_once(played: tuple[list[Event], list[Game]]) -> None:
