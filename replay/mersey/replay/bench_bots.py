@@ -49,8 +49,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
         mark = "ok" if self.share >= self.least else "short"
         return (
             f"{self.rules:<10} {kind:<10} {self.went_out:>5} of {self.rounds:>5} rounds went out, "
-            f"{self.share:6.1%} (asked {self.least:.0%}: {mark}); {self.winnable} of the rest were winnable, "
-            f"{self.missed_turns} openings missed; {self.turns_mean:.1f} turns, {self.buys_mean:.1f} buys each"
+            f"{self.share:6.1%} ({mark}, asked {self.least:.0%}); {self.winnable} more were winnable, "
+            f"{self.missed_turns} openings missed; {self.turns_mean:.1f} turns, {self.buys_mean:.1f} buys"
         )
 
 
