@@ -70,6 +70,7 @@ class Node:
         self._stack = AsyncExitStack()
         self._stopping = Stopping()
         self._keys: Keys | None = None
+        self._log: JetStreamLog | None = None
 
     async def __aenter__(self) -> Self:
         """Start; return once calls are answered."""
@@ -89,6 +90,12 @@ class Node:
         """What signs and checks tokens."""
         assert self._keys is not None, "the node has started"
         return self._keys
+
+    @property
+    def log(self) -> JetStreamLog:
+        """The log that it follows."""
+        assert self._log is not None, "the node has started"
+        return self._log
 
     @property
     def host_token_file(self) -> Path:
@@ -113,7 +120,7 @@ class Node:
         if config.nats is None and config.is_loopback and not self.host_token_file.exists():
             write_private(self.host_token_file, f"{self.issue_token(HOST_NAME, 'host')}\n".encode())
         connection = await self._connect(folder)
-        log = await JetStreamLog.open(connection)
+        self._log = log = await JetStreamLog.open(connection)
         archive = Archive.open(folder.archive, log.incarnation, project)
         self._stack.push_async_callback(archive.close)
         tables = Tables(archive)
