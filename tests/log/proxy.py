@@ -44,6 +44,8 @@ class Proxy:
         down = asyncio.create_task(self._pass_on(server_reader, writer, is_reply=True))
         try:
             await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            pass  # asyncio's streams would log a handler that ends so
         finally:
             for half in (up, down):
                 half.cancel()

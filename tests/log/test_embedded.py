@@ -139,25 +139,44 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv")
-async def test_the_child_ends_with_a_parent_that_is_killed_and_only_then_the_next_starts(
-    tmp_path: Path,
-) -> None:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+def killed_parent(folder: Path, path: str) -> int:
+    """Start a server in a process that is then killed; return the child's process id."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
+        "PATH": path,
+    }
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, str(tmp_path / "nats")], stdout=subprocess.PIPE, env=environment
+        [sys.executable, "-c", PARENT, str(folder)], stdout=subprocess.PIPE, env=environment
     )
     assert parent.stdout is not None
     with parent.stdout:
         child = int(parent.stdout.readline())
         parent.kill()
         parent.wait()
+    return child
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv")
+async def test_the_child_ends_with_a_parent_that_is_killed_and_only_then_the_next_starts(
+    tmp_path: Path,
+) -> None:
+    child = killed_parent(tmp_path / "nats", os.environ["PATH"])
     server = EmbeddedNats(tmp_path / "nats")
 
     await server.start()
 
     assert not is_running(child) or Path(f"/proc/{child}/stat").read_text().split()[2] == "Z"
     await server.stop()
+
+
+async def test_no_server_is_started_beside_an_orphan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mersey.log.embedded.STOP_S", 0.05)
+    orphan = killed_parent(tmp_path / "nats", path="")
+    try:
+        with pytest.raises(NatsServerError, match="another nats-server still runs"):
+            await EmbeddedNats(tmp_path / "nats").start()
+    finally:
+        os.kill(orphan, signal.SIGKILL)
 
 
 def test_the_program_is_found_by_its_variable_or_beside_python(tmp_path: Path) -> None:

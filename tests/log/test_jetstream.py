@@ -148,8 +148,10 @@ async def test_a_log_that_was_made_anew_is_noticed_by_its_follower(
         await nats_server.start()
         await admin.until_up()
         await create_stream(admin, max_bytes=2**20)
+        await admin.js.publish("mersey.log.0.table.x", b"one")
+        await admin.js.publish("mersey.log.0.table.x", b"two")
 
-        with pytest.raises(LogReplaced):
+        with pytest.raises(LogReplaced, match="made anew"):
             await anext(entries)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import msgspec
@@ -36,9 +36,9 @@ def log(request: pytest.FixtureRequest) -> Log:
     return made
 
 
-async def first(count: int, entries: AsyncIterator[Entry]) -> list[Entry]:
+async def first(count: int, entries: AsyncGenerator[Entry, None]) -> list[Entry]:
     taken: list[Entry] = []
-    async with aclosing(entries) as source:  # type: ignore[type-var]
+    async with aclosing(entries) as source:
         async for entry in source:
             taken.append(entry)
             if len(taken) == count:

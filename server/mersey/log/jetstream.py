@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Final, Self
 
 import nats.errors
@@ -133,7 +133,7 @@ class JetStreamLog:
         except (nats.errors.Error, nats.js.errors.Error, OSError) as error:
             raise LogUnavailable(f"JetStream: {type(error).__name__}") from error
 
-    async def follow(self, after: int) -> AsyncIterator[Entry]:
+    async def follow(self, after: int) -> AsyncGenerator[Entry, None]:
         """Yield all entries after a position, for ever; see `Log.follow`."""
         pause_s = _RETRY_S
         while not self._connection.is_closed:

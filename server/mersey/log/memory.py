@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Final
 
 from mersey.log.ports import Entry, Incarnation, LogFull, LogReplaced, LostRace
@@ -35,7 +35,7 @@ class MemoryLog:
         self._grown = asyncio.Event()
         return entry.position
 
-    async def follow(self, after: int) -> AsyncIterator[Entry]:
+    async def follow(self, after: int) -> AsyncGenerator[Entry, None]:
         """Yield all entries after a position, for ever; see `Log.follow`."""
         if after > len(self._entries):
             raise LogReplaced(f"the log ends at {len(self._entries)}, before position {after}")

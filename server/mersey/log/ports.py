@@ -15,7 +15,7 @@ disk (one server with ``sync_interval: always``) or on a majority of the replica
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Final, Protocol
 
 import msgspec
@@ -90,7 +90,7 @@ class Log(Protocol):
             LogError: as its subclass says.
         """
 
-    def follow(self, after: int) -> AsyncIterator[Entry]:
+    def follow(self, after: int) -> AsyncGenerator[Entry, None]:
         """Yield all entries after a position, for ever, in order, none left out and none twice.
 
         It waits out a log that can't be reached.
