@@ -22,10 +22,12 @@ UNKNOWN: Final = 2
 INVALID_ARGUMENT: Final = 3
 DEADLINE_EXCEEDED: Final = 4
 NOT_FOUND: Final = 5
+ALREADY_EXISTS: Final = 6
 PERMISSION_DENIED: Final = 7
 RESOURCE_EXHAUSTED: Final = 8
 FAILED_PRECONDITION: Final = 9
 ABORTED: Final = 10
+OUT_OF_RANGE: Final = 11
 UNAVAILABLE: Final = 14
 UNAUTHENTICATED: Final = 16
 """Canonical codes, as in google.rpc.Code."""
@@ -103,9 +105,11 @@ class UnavailableError(ApiError):
 
 _KINDS: Final[dict[int, type[ApiError]]] = {
     INVALID_ARGUMENT: InvalidError,
+    OUT_OF_RANGE: InvalidError,
     UNAUTHENTICATED: DeniedError,
     PERMISSION_DENIED: DeniedError,
     NOT_FOUND: NotFoundError,
+    ALREADY_EXISTS: RefusedError,
     FAILED_PRECONDITION: RefusedError,
     ABORTED: MovedOnError,
     UNAVAILABLE: UnavailableError,
