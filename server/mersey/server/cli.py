@@ -15,6 +15,7 @@ import uvloop
 from mersey.log.directory import NameRefused, normalised
 from mersey.server.auth import ROLES, Keys, Role
 from mersey.server.config import Config, ConfigError
+from mersey.server.demo_cli import demo
 from mersey.server.node import Node
 
 token_group = typer.Typer(no_args_is_help=True, help="Make tokens for players and hosts.")
@@ -34,6 +35,7 @@ KeyFolder = Annotated[
 def register(app: typer.Typer) -> None:
     """Join the server's commands to ``mersey``."""
     app.command("serve")(serve)
+    app.command("demo")(demo)
     app.add_typer(token_group, name="token")
 
 
