@@ -179,6 +179,15 @@ def test_a_trailer_with_a_false_count_or_head_is_refused(path: Path) -> None:
             read_record(path)
 
 
+def test_a_header_or_trailer_in_another_spelling_is_refused(path: Path) -> None:
+    path.write_bytes(remade(LINES[0][:-1].replace(b",", b", ", 1), list(GAME)))
+    with pytest.raises(RecordError, match=r"line 1: .*another order or spelling"):
+        read_record(path)
+    path.write_bytes(b"".join([*LINES[:-1], LINES[-1].replace(b",", b", ", 1)]))
+    with pytest.raises(RecordError, match=f"line {len(LINES)}: not a trailer"):
+        read_record(path)
+
+
 def test_a_record_of_a_newer_version_is_not_guessed_at(path: Path) -> None:
     path.write_bytes(remade(LINES[0][:-1].replace(b'"version":1', b'"version":2'), list(GAME)))
     with pytest.raises(RecordError, match="version"):

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from mersey.game.commands import OpenTable, StartGame
 from mersey.game.events import (
     BuyPassed,
     CardDiscarded,
@@ -32,9 +33,11 @@ from mersey.game.state import Game
 from mersey.log.table_commit import TableCommit, read_table_commit
 from mersey.replay.verdict import CHECKS
 from mersey.replay.verify import Verification, verify_commits
-from mersey.rules.actions import Discard
+from mersey.rules.actions import Cut, Discard
+from mersey.rules.deal import Stream
 from mersey.rules.melds import Named
-from recorded import recorded_game
+from mersey.rules.ruleset_file import load_ruleset
+from recorded import HOST, Recorder, recorded_game, short_rules
 from replay.forging import Change, changed, commit_with, event_changed, rechained
 
 GAMES = [
@@ -133,6 +136,41 @@ def test_a_key_that_stands_twice_is_a_fault() -> None:
     fault = verify_commits([twice]).fault
     assert fault is not None
     assert (fault.check, fault.what) == ("schema", 'the key "seats" stands twice in an object')
+
+
+def test_a_table_in_the_stream_of_another_is_a_fault() -> None:
+    stranger = recorded_game("liverpool", 4, table="t2")
+    moved_over = rechained(
+        [msgspec.json.encode(replace(read_table_commit(data), stream="table.t1")) for data in stranger]
+    )
+    fault = verify_commits(moved_over).fault
+    assert fault is not None
+    assert (fault.commit, fault.check, fault.what) == (1, "chain", "table.t1 can't hold the table t2")
+
+
+def test_a_cut_bonus_comes_off_the_total_that_is_proved() -> None:
+    rules = short_rules(load_ruleset("liverpool"), rounds=1)
+    assert rules.cut is not None
+    steady = replace(rules, cut=replace(rules.cut, cut_spread=0))
+    recorder = Recorder()
+    recorder.do(HOST, OpenTable(table="t1", rules=steady, seats=4, link="ab" * 32, deal_id="t1"))
+    recorder.seat_players(2)
+    recorder.do(HOST, StartGame())
+    cutter = recorder.game.cutter
+    recorder.do(f"p{cutter}", Cut(41))
+    for _ in recorder.play(Stream(bytes(32), "play").uniform):
+        pass
+    verdict = verify_commits(recorder.commits)
+    assert (verdict.fault, verdict.outcome) == (None, "finished")
+    result = recorder.game.results[0]
+    assert result.totals[cutter] == result.points[cutter] - 50
+
+
+def test_a_false_link_is_told_by_the_link_before_it() -> None:
+    number = commit_with(GAME, LinkOpened)
+    fault = verify_commits(rechained(changed(GAME, number, event_changed(LinkOpened, link=turned)))).fault
+    assert fault is not None
+    assert fault.what == "the hash of link 1 is not link 0"
 
 
 @pytest.mark.parametrize("at", [b'{"v":1', b'"cause":{', b'"events":[{', b'"rules":{'])
