@@ -143,6 +143,17 @@ def test_a_run_of_fourteen_has_its_only_natural_ace_at_the_low_end() -> None:
     )
 
 
+def test_a_run_of_fourteen_asked_for_needs_two_aces_or_a_joker() -> None:
+    long_run, melds = contract(0, 1), rules(run_size=14)
+    hand = cards("AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS 9D")
+
+    assert find_opening([*hand, Card("9C1")], long_run, melds) is None
+    assert find_opening([*hand, Card("AS2")], long_run, melds) is not None
+    found, more = openings([*hand, Card("X1")], long_run, melds, VALUES, limit=9)
+    assert [opening.melds[0].cards[-1] for opening in found] == ["X1=AS"], "the natural ace goes low"
+    assert not more
+
+
 def test_an_opening_keeps_a_card_for_the_discard() -> None:
     hand = cards("7S 7H 7D 9S 9H 9D")
 
@@ -176,6 +187,20 @@ def test_naturals_that_lie_apart_make_a_longer_run() -> None:
 
     assert find_opening(hand, contract(0, 1), rules(naturals=3, at_least=True)) is not None
     assert find_opening(hand, contract(0, 1), rules(naturals=3)) is None
+
+
+def test_longer_runs_together_leave_a_discard() -> None:
+    hand = cards("3S 4S X X 7S 3H 4H X X 7H")
+    melds = rules(naturals=3, at_least=True)
+
+    assert find_opening(hand, contract(0, 2), melds) is None
+    assert find_opening([*hand, Card("KD1")], contract(0, 2), melds) is not None
+
+
+def test_two_sets_of_one_rank_share_their_jokers_where_a_set_may_have_one() -> None:
+    found = find_opening(cards("7S 7S 7H 7D X X 4C"), contract(2, 0), rules(jokers=1))
+
+    assert laid(found) == ["set 7H1 7D1 X1=7", "set 7S1 7S2 X2=7"]
 
 
 def test_a_longer_run_stands_between_two_that_a_short_one_would_touch() -> None:
