@@ -50,12 +50,14 @@ class Watching:
         sent = after
         try:
             with self._stopping.telling(changed.set):
-                while not cursor.is_at_end:
+                while True:
                     changed.clear()
                     news = cursor.take()
                     await sink.send(_message(news))
                     sent = cursor.version
-                    if sent == news.head_version:
+                    if cursor.is_at_end:
+                        return
+                    if sent == news.head_version and not cursor.is_at_end:
                         await wait_within(changed, self._heartbeat_s)
                     if self._stopping.is_set:
                         raise ServiceFault(ServiceCode.STOPPING)
