@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import sys
@@ -33,6 +34,7 @@ def demo(
     ] = None,
 ) -> None:
     """Watch bots play a whole game through a real server, and see where its record is."""
+    logging.basicConfig(level=logging.ERROR)  # advice for whoever runs a server is for ``serve``
     ruleset = load_ruleset(rules)
     told = Demo(rules=ruleset, rules_toml=ruleset_text(rules), seats=seats_for(ruleset, seats), seed=seed)
     config = Config.read(os.environ, data=data, listen="127.0.0.1:0")
