@@ -7,6 +7,7 @@ nothing else of it. Writing to a stream has a time limit, so that a client that 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
@@ -22,6 +23,8 @@ RequestT = TypeVar("RequestT", bound=Message)
 
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 
+_logger = logging.getLogger(__name__)
+
 _DETAILS: Final = "grpc-status-details-bin"
 _BEARER: Final = "bearer "
 
@@ -32,6 +35,7 @@ class Sink:
     def __init__(self, context: Context, patience_s: float) -> None:
         self._context = context
         self._patience_s = patience_s
+        self._has_begun = False
 
     async def send(self, data: bytes) -> None:
         """Send one serialised message.
@@ -39,6 +43,11 @@ class Sink:
         Raises:
             ServiceFault: too slow: it was not taken in time.
         """
+        if (
+            not self._has_begun
+        ):  # apart from the first message: a status can't follow one that is stuck with it
+            self._has_begun = True
+            await self._context.send_initial_metadata(())
         try:
             async with asyncio.timeout(self._patience_s):
                 await self._context.write(data)
@@ -95,6 +104,8 @@ class Edge:
 
     def _fail(self, context: Context, error: Exception) -> None:
         failure = failure_of(error)
+        if isinstance(error, ServiceFault) and error.code is ServiceCode.TOO_SLOW:
+            _logger.warning("a stream of %s was cut: %s", context.peer(), error)
         context.set_code(status_code(failure))
         context.set_details(failure.message)
         context.set_trailing_metadata(((_DETAILS, status_of(failure).SerializeToString()),))

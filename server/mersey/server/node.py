@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+import socket
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, Self
@@ -116,6 +117,7 @@ class Node:
     async def _start(self) -> None:
         config = self.config
         folder = self._stack.enter_context(DataFolder.open(config.data))
+        _check_free(config)
         self._keys = Keys.open(config.keys or folder.path / "keys")
         if config.nats is None and config.is_loopback and not self.host_token_file.exists():
             write_private(self.host_token_file, f"{self.issue_token(HOST_NAME, 'host')}\n".encode())
@@ -196,16 +198,32 @@ class Node:
 
     async def _listen(self, server: grpc.aio.Server) -> None:
         config = self.config
-        host = f"[{config.host}]" if ":" in config.host else config.host
         try:
-            port = server.add_insecure_port(f"{host}:{config.port}")
+            port = server.add_insecure_port(_address(config.host, config.port))
         except RuntimeError:
-            port = 0
-        if not port:
-            raise ConfigError(
-                f"{host}:{config.port}: can't listen there, the port is in use or not allowed: "
-                "stop what uses it, or name another with --listen HOST:PORT"
-            )
+            raise _cannot_listen(config) from None
         await server.start()
-        self.address = f"{host}:{port}"
+        self.address = _address(config.host, port)
         _logger.info("serving on %s", self.address)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _cannot_listen(config: Config) -> ConfigError:
+    return ConfigError(
+        f"{_address(config.host, config.port)}: can't listen there, the port is in use or not allowed: "
+        "stop what uses it, or name another with --listen HOST:PORT"
+    )
+
+
+def _check_free(config: Config) -> None:
+    """Raise ConfigError if the port can't be had: before anything else is started, and in our own words."""
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((config.host, config.port))
+        except OSError:
+            raise _cannot_listen(config) from None
