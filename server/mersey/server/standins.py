@@ -72,7 +72,8 @@ class StandIns:
 
     async def _play(self, table: Table) -> None:
         behind = False
-        while (seat := self._next(table)) is not None:
+        # Asked for as well, as asyncio.wait_for in nats-py loses a cancellation that meets an answer.
+        while not self._is_stopping and (seat := self._next(table)) is not None:
             version = table.head.version
             if behind:
                 await asyncio.sleep(BEHIND_S)

@@ -57,7 +57,7 @@ class Watching:
                     sent = cursor.version
                     if cursor.is_at_end:
                         return
-                    if sent == news.head_version and not cursor.is_at_end:
+                    if sent == news.head_version:
                         await wait_within(changed, self._heartbeat_s)
                     if self._stopping.is_set:
                         raise ServiceFault(ServiceCode.STOPPING)
