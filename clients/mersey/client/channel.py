@@ -241,7 +241,6 @@ class MerseyClient:
 
         For up to ``parts_s`` seconds it waits until every player has opened the part committed to.
         """
-        await self.open_part(table)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(parts_s):
                 await all_parts_shown(follow(self.transport, table))

@@ -35,7 +35,8 @@ UNAUTHENTICATED: Final = 16
 SECTION_KEY: Final = "section"
 CARDS_KEY: Final = "cards"
 HEAD_VERSION_KEY: Final = "head_version"
-"""Keys of an ErrorInfo's metadata: the rules' section, the cards at fault, the table's version."""
+FACT_KEY: Final = "fact"
+"""Keys of an ErrorInfo's metadata: the rules' section, the cards at fault, the table's version, the case."""
 
 
 class ApiError(MerseyError):
@@ -52,7 +53,9 @@ class ApiError(MerseyError):
         self.reason = reason
         self.message = message
         self.metadata = dict(metadata or {})
-        super().__init__(message or reason.lower() or f"gRPC status {status}")
+        sentence = message or reason.lower() or f"gRPC status {status}"
+        fact = self.metadata.get(FACT_KEY)
+        super().__init__(f"{sentence} ({fact})" if fact else sentence)
 
 
 class RefusedError(ApiError):

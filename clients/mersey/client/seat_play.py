@@ -149,10 +149,8 @@ class SeatPlay:
         if answer is None:
             answer = asyncio.get_running_loop().create_future()
             self._answers[command.command_id] = answer
-            if self._over:
-                self._give_up(
-                    UnavailableError(grpc.StatusCode.UNAVAILABLE.value[0], "", "the stream has ended")
-                )
+            if self._ended is not None:
+                self._give_up(self._ended)
             else:
                 self._outbox.put_nowait(self._request([], [command]))
         return await answer
