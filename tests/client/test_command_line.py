@@ -57,7 +57,7 @@ def room(tmp_path: Path) -> Path:
         "    def needy():\n"
         "        import no_such_library\n"
         "    @app.command()\n"
-        "    def serve():\n"
+        "    def joined():\n"
         "        print('the real one')\n"
     )
     return tmp_path
@@ -138,7 +138,7 @@ def test_a_reader_that_has_gone_is_no_error(room: Path) -> None:
 
 
 def test_an_installed_room_joins_with_its_commands_and_a_broken_one_does_not_stop_it(room: Path) -> None:
-    assert mersey("serve", path=(room,)).stdout == "the real one\n"
+    assert mersey("joined", path=(room,)).stdout == "the real one\n"
 
 
 def test_a_command_of_a_room_that_is_not_installed_says_what_to_install() -> None:
