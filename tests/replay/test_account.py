@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from mersey.client.phrases import PHRASED
 from mersey.game.events import (
     CardDiscarded,
     CardLaidOff,
@@ -23,7 +24,6 @@ from mersey.game.events import (
 from mersey.game.seen import SeenEvent
 from mersey.game.view import OPEN, SPECTATOR, Viewer, seat_viewer, update_bytes, view
 from mersey.replay.account import WIDTH, account
-from mersey.replay.phrases import PHRASED
 from mersey.replay.text import state_text
 from mersey.replay.timeline import Timeline
 from mersey.rules.notation import parse_action

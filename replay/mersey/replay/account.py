@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Final
 
+from mersey.client.phrases import Names, contract_named, phrase, seat_name
 from mersey.game.events import GameEnded, RoundEnded, RoundStarted
 from mersey.game.state import Game
 from mersey.game.view import Viewer, view_event
-from mersey.replay.phrases import Names, contract_named, phrase, seat_name
 from mersey.replay.timeline import Timeline
 
 WIDTH: Final = 80

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
+from mersey.client.phrases import Names
 from mersey.game.view import OPEN, SPECTATOR, Viewer, seat_viewer, view
 from mersey.replay.account import entry, viewer_named
-from mersey.replay.phrases import Names
 from mersey.replay.text import state_text
 from mersey.replay.timeline import Timeline
 from mersey.rules.refusals import MerseyError

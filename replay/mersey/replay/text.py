@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Final
 
+from mersey.client.phrases import Names, by_suit, contract_named, seat_name, seats_named
 from mersey.game.seen import SeatView, TableView
 from mersey.replay.account import WIDTH
-from mersey.replay.phrases import Names, by_suit, contract_named, seat_name, seats_named
 
 _STEP: Final = {
     "seating": "seats are being taken",

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from mersey.client.phrases import contract_named, phrase
 from mersey.game.events import (
     CardDiscarded,
     CardLaidOff,
@@ -24,7 +25,6 @@ from mersey.game.events import (
     StockChosen,
 )
 from mersey.game.seen import DiscardBoughtSeen, SeenEvent, StockRebuiltSeen, TableOpenedSeen
-from mersey.replay.phrases import contract_named, phrase
 from mersey.rules.ruleset import RuleSet
 
 Kind = Literal["round", "turn", "result", "game"]
