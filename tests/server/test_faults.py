@@ -80,6 +80,7 @@ async def test_bytes_that_no_server_can_read_are_archived_all_the_same(tmp_path:
         table = await host.open_table()
         position = await forge(node, table, events=(msgspec.Raw(b'{"type":"moon_rose"}'),))
         await forge_noise(node, "table.noise")
+        assert f"position {position + 1}" in await details(host, "tables/noise")
 
     with ArchiveReader(data / "archive.db") as archive:
         kept = list(archive.commits_of(table.replace("tables/", "table.")))

@@ -110,6 +110,22 @@ async def test_a_game_goes_on_where_it_was_after_a_restart(number: signal.Signal
     assert verified.ok, verified.fault
 
 
+async def test_a_game_goes_on_when_the_nats_server_inside_is_killed(tmp_path: Path) -> None:
+    async with served(tmp_path / "data") as (process, host):
+        table = await host.open_table(["chance"] * 4)
+        await host.ask("StartGame", name=table)
+        stream = aiter(host.stream("Watch", name=table))
+        await anext(stream)
+        (nats,) = Path(f"/proc/{process.child.pid}/task/{process.child.pid}/children").read_text().split()
+
+        os.kill(int(nats), signal.SIGKILL)
+        updates = await host.watch_all(table)
+
+        assert [update.version for update in updates] == list(range(1, len(updates) + 1))
+        assert (await host.ask("VerifyGame", name=table)).ok
+        await process.end(signal.SIGTERM)
+
+
 async def test_the_first_answer_comes_again_after_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with served(data) as (process, host):

@@ -9,6 +9,7 @@ import grpc
 import grpc.aio
 import msgspec
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from mersey.server.config import Config
 from mersey.server.node import Node
@@ -76,16 +77,23 @@ async def test_a_quiet_stream_beats_with_the_head_version(host: Person) -> None:
 
 
 async def test_a_turn_comes_with_view_and_choices_when_the_seat_is_asked(
-    host: Person, node: Node, channel: grpc.aio.Channel
+    node: Node, channel: grpc.aio.Channel
 ) -> None:
-    table = await host.open_table(["chance"] * 3)
-    seat = (await host.ask("TakeSeat", name=table)).seat
-    await host.ask("StartGame", name=table)
+    people = [Person(channel, node.issue_token(f"P{seat}", "host")) for seat in range(4)]
+    table = await people[0].open_table()
+    for person in people:
+        await person.ask("TakeSeat", name=table)
+    await people[0].ask("StartGame", name=table)
+    seat = msgspec.json.decode((await people[0].ask("GetView", name=table)).json)["active"]
+    host = people[seat]
 
     response = await first_of(
         host.stream("Watch", name=table, with_turns=True), lambda response: response.HasField("turn")
     )
+    quiet = aiter(people[(seat + 1) % 4].stream("Watch", name=table, with_turns=True))
+    beats = [await anext(quiet) for _ in range(2)]
 
+    assert not any(beat.HasField("turn") for beat in beats)
     turn = response.turn
     assert turn.choices.seat == msgspec.json.decode(turn.view.json)["you"] == seat
     assert turn.view.version == turn.choices.version == response.head_version
@@ -207,7 +215,7 @@ async def test_who_does_not_read_is_cut_with_a_place_to_resume_from(
 async def test_a_stopping_server_ends_streams_with_a_place_to_resume_from(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    config = Config(data=tmp_path_factory.mktemp("stopping") / "data")
+    config = Config(data=tmp_path_factory.mktemp("stopping") / "data", grace_s=0.3)
     async with Node(config) as node:
         channel = grpc.aio.insecure_channel(node.address)
         host = Person(channel, node.host_token)
@@ -218,7 +226,10 @@ async def test_a_stopping_server_ends_streams_with_a_place_to_resume_from(
         watch = table_pb2.PlayCommand(watch=table_pb2.WatchRequest(name=table))
         await play.write(table_pb2.PlayRequest(commands=[watch]))
         await play.read()
+        health = aiter(health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest()))
+        assert (await anext(health)).status == health_pb2.HealthCheckResponse.SERVING
 
+    assert (await anext(health)).status == health_pb2.HealthCheckResponse.NOT_SERVING
     with pytest.raises(grpc.aio.AioRpcError) as ended:
         await anext(aiter(stream))
     assert (ended.value.code(), reason_of(ended.value)) == (grpc.StatusCode.UNAVAILABLE, "STOPPING")

@@ -22,6 +22,11 @@ class Names:
         self._archive = archive
         self._kept: dict[str, tuple[float, str]] = {}
 
+    async def copy_all(self) -> None:
+        """Copy every name that the directory holds into the archive."""
+        if names := await self._directory.all():
+            await self._archive.put_names(names)
+
     async def put(self, player: str, name: str) -> None:
         """Show ``player`` as ``name`` from now on.
 

@@ -47,7 +47,6 @@ _LOG_BYTES_MIN: Final = 2**26
 _OPTIONS: Final = (
     ("grpc.so_reuseport", 0),  # a port in use is an error, not a second listener
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_ping_strikes", 0),
     ("grpc.keepalive_time_ms", 60_000),
@@ -132,6 +131,7 @@ class Node:
         self._stack.push_async_callback(follower.stop)
         await follower.start()
         names = Names(await Directory.open(connection), archive)
+        await names.copy_all()
         commands = Commands(log, follower, tables, server_clock())
         await self._serve(commands, tables, follower, names, folder.archive)
         standins = StandIns(commands, STRATEGIES)

@@ -15,7 +15,7 @@ from mersey.log.table_commit import stream_of
 from mersey.server.faults import ServiceCode, ServiceFault
 from mersey.server.table import Table
 
-FINISHED_KEPT_MAX: Final = 256
+FINISHED_KEPT_MAX: Final = 64
 """How many finished tables stay in memory."""
 
 _KIND: Final = "table."
