@@ -182,6 +182,18 @@ def test_a_limit_on_jokers_moves_a_joker_to_a_place_whose_card_is_held() -> None
     assert laid(found) == ["set 4S1 4H1 X1=4", "run AS1 2S1 3S1 X2=4S"]
 
 
+def test_a_limit_on_jokers_moves_a_joker_from_one_run_to_another() -> None:
+    # 3-6 needs a joker for 3, so that 6-9 must have one for the 6 that both want; or 4-7 and 7-T alike.
+    hand = cards("4S 5S 6S 7S 8S 9S X X KD")
+    # Each run of 14 wants two aces; with two in all, each has one.
+    full = cards(" ".join(f"{rank}S {rank}S" for rank in RANKS) + " X X KD")
+
+    for held, melds in ((hand, rules(jokers=1)), (full, rules(run_size=14, jokers=1))):
+        found = find_opening(held, contract(0, 2), melds)
+        assert found is not None
+        assert brute.fault(found, held, contract(0, 2), melds) is None
+
+
 def test_naturals_that_lie_apart_make_a_longer_run() -> None:
     hand = cards("3S 4S X X 7S KD")
 

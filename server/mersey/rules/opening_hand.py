@@ -250,9 +250,9 @@ def jokers_needed(packed: int, terms: Terms) -> int:
 
 
 def _whole_hand_needs(packed: int, terms: Terms) -> int:
-    """Return the same where each suit that is held must go into runs of its own."""
+    """Return the same where all is laid: each suit held needs runs of its own, each joker a place."""
     held = [suit for suit in suits_of(packed) if suit]
-    if len(held) > terms.runs:
+    if len(held) > terms.runs or jokers_in(packed) > terms.runs * terms.max_jokers:
         return NEVER
     return sum(_to_fill_up(suit, terms.run_min) for suit in held)
 

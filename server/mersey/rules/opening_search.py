@@ -95,6 +95,8 @@ class _Search:
         """Lay ``left`` more runs, from candidate ``first`` on; return the sets once all is laid."""
         if not left:
             return self._sets(jokers)
+        if self.optional and self._sets(jokers) is None:
+            return None
         for number in range(first, len(self.cands)):
             missing, window = self.cands[number]
             if missing * left + self.sets_need > jokers:
@@ -132,7 +134,8 @@ class _Search:
         free = [
             step
             for step, cell in enumerate(window.cells)
-            if not forced >> step & 1 and (self.terms.sets or counts[cell] < 2 * left)
+            if not forced >> step & 1
+            and (self.terms.sets or counts[cell] < (left if cell % SUIT_CELLS else 2 * left))
         ]
         return joker_masks(free, forced, most)
 
