@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Self
 import grpc
 import grpc.aio
 
-from mersey.client.errors import FAILED_PRECONDITION, UnavailableError, error_of
+from mersey.client.errors import FAILED_PRECONDITION, UNAVAILABLE, UnavailableError, error_of
 from mersey.client.following import Moment
 from mersey.client.session import GapError, PendingCommand, TableSession
 from mersey.client.strategies.turn import Turn
@@ -196,7 +196,7 @@ class SeatPlay:
             raise error_from_rpc(error) from None
         finally:
             stream.cancel()
-        raise UnavailableError(grpc.StatusCode.UNAVAILABLE.value[0], "", "the server ended the stream")
+        raise UnavailableError(UNAVAILABLE, "", "the server ended the stream")
 
     def _request(
         self, watches: Iterable[table_pb2.WatchRequest], commands: Iterable[PendingCommand]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -12,7 +13,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 
-from mersey.client.errors import ApiError, UnavailableError, error_of
+from mersey.client.errors import UNAVAILABLE, ApiError, UnavailableError, error_of
 from mersey.v1.replay_pb2_grpc import ReplayServiceStub
 from mersey.v1.table_pb2_grpc import TableServiceStub
 
@@ -96,14 +97,22 @@ class Transport:
         """Return once a server answers.
 
         Raises:
-            UnavailableError: none does within ``within_s`` seconds.
+            UnavailableError: none does: at once where the connection is refused, else after ``within_s``.
         """
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                await self._channel.channel_ready()
-        except TimeoutError:
-            message = f"no server answers at {self.target}"
-            raise UnavailableError(grpc.StatusCode.UNAVAILABLE.value[0], "", message) from None
+                if await self._connects():
+                    return
+        raise UnavailableError(UNAVAILABLE, "", f"no server answers at {self.target}")
+
+    async def _connects(self) -> bool:
+        state = self._channel.get_state(try_to_connect=True)
+        while state is not grpc.ChannelConnectivity.READY:
+            if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                return False
+            await self._channel.wait_for_state_change(state)
+            state = self._channel.get_state(try_to_connect=True)
+        return True
 
     def backoff(self) -> Backoff:
         """Return the patience for one call or stream."""

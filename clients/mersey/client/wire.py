@@ -279,7 +279,7 @@ def choices_from_proto(message: table_pb2.Choices, field: str = "choices") -> Ch
             )
             more = choice.more or len(forms) < len(choice.forms)
             legal.append(Choice(choice.kind, actions, more))
-    missing = {kind: code for kind, code in message.missing.items() if kind in known}
+    missing = {kind: message.missing[kind] for kind in KIND_OF.values() if kind in message.missing}
     return Choices(message.version, message.seat, tuple(legal), missing)
 
 

@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 import typer
 from rich.markup import escape
 
-from mersey.client.cli import EXIT_ERROR, EXIT_INTERRUPTED, rules, scenario
+from mersey.client.cli import EXIT_ERROR, EXIT_INTERRUPTED, bot, play, rules, scenario
 from mersey.rules.refusals import MerseyError
 
 ENTRY_POINTS: Final = "mersey.commands"
@@ -39,8 +39,8 @@ def build_app() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    rules.register(app)
-    scenario.register(app)
+    for group in (play, bot, rules, scenario):
+        group.register(app)
     reason = _join_rooms(app)
     here = _names(app)
     for name in ROOM_COMMANDS:
