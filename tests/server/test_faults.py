@@ -73,6 +73,17 @@ async def test_a_commit_that_cannot_be_read_stops_its_table_and_no_other(
     await host.ask("TakeSeat", name=other)
 
 
+async def test_a_table_opened_under_another_name_is_not_served(node: Node, host: Person) -> None:
+    table = await host.open_table()
+    (opened,) = await node.log.tail(table.replace("tables/", "table."), 0)
+    start = start_of("table.elsewhere")
+    commit = msgspec.structs.replace(decode(opened.data), stream=start.stream, previous=start.hash)
+
+    await node.log.append(start.stream, encode(commit), 0)
+
+    assert "opens the table" in await details(host, "tables/elsewhere")
+
+
 async def test_bytes_that_no_server_can_read_are_archived_all_the_same(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with Node(Config(data=data)) as node, grpc.aio.insecure_channel(node.address) as channel:

@@ -140,6 +140,7 @@ async def test_the_first_answer_comes_again_after_a_restart(tmp_path: Path) -> N
         await process.end(signal.SIGKILL)
 
     async with served(data) as (process, host):
+        assert [listed.name for listed in (await host.ask("ListTables")).tables] == [table]
         again = await host.ask("Act", **act)
         await process.end(signal.SIGTERM)
 
