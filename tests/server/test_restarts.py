@@ -178,6 +178,17 @@ async def test_keys_and_tokens_are_for_their_owner_alone(tmp_path: Path) -> None
     assert "can't listen there" in port
 
 
+async def test_a_new_key_makes_a_new_host_token(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with served(data) as (process, _):
+        await process.end(signal.SIGTERM)
+    (data / "keys" / "signing.pem").unlink()
+
+    async with served(data) as (process, host):
+        await host.ask("ListTables")
+        await process.end(signal.SIGTERM)
+
+
 async def test_a_token_made_on_the_command_line_opens_the_server(tmp_path: Path) -> None:
     data = tmp_path / "data"
     child = await asyncio.create_subprocess_exec(

@@ -66,6 +66,8 @@ async def _serve(config: Config) -> None:
         typer.echo(f"mersey serves on {node.address}, data in {config.data.resolve()}")
         if node.host_token_file.exists():
             typer.echo(f"the host's token is in {node.host_token_file}")
+        else:
+            typer.echo("make a host's token with: mersey token new --role host --name NAME")
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait((stopped, node.failed), return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()

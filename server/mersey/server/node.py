@@ -28,6 +28,7 @@ from mersey.server.clock import server_clock
 from mersey.server.commands import Commands
 from mersey.server.config import Config, ConfigError
 from mersey.server.edge import Edge
+from mersey.server.faults import ServiceFault
 from mersey.server.follower import Follower
 from mersey.server.names import Names
 from mersey.server.projection import project
@@ -118,8 +119,8 @@ class Node:
         folder = self._stack.enter_context(DataFolder.open(config.data))
         _check_free(config)
         self._keys = Keys.open(config.keys or folder.path / "keys")
-        if config.nats is None and config.is_loopback and not self.host_token_file.exists():
-            write_private(self.host_token_file, f"{self.issue_token(HOST_NAME, 'host')}\n".encode())
+        if config.nats is None and config.is_loopback:
+            self._keep_host_token()
         connection = await self._connect(folder)
         self._log = log = await JetStreamLog.open(connection)
         archive = Archive.open(folder.archive, log.incarnation, project)
@@ -139,6 +140,15 @@ class Node:
         tables.changed = standins.look
         for running in tables:
             standins.look(running)
+
+    def _keep_host_token(self) -> None:
+        """Make the host's token, at the first start or for a new key; one that is good stays."""
+        path = self.host_token_file
+        try:
+            self.keys.caller(path.read_text().strip())
+        except (OSError, ServiceFault):
+            path.unlink(missing_ok=True)
+            write_private(path, f"{self.issue_token(HOST_NAME, 'host')}\n".encode())
 
     def _fail(self, error: MerseyError) -> None:
         if not self.failed.done():
