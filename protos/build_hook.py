@@ -25,9 +25,7 @@ class ProtoBuildHook(BuildHookInterface):
         """Generate ``*_pb2.py``, ``*_pb2_grpc.py`` and their stubs in place."""
         root = Path(self.root) / "protos"
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        plugins = [
-            f"--plugin={name}={found}" for name in PLUGINS if (found := shutil.which(name, path=path))
-        ]
+        plugins = [f"--plugin={name}={found}" for name in PLUGINS if (found := shutil.which(name, path=path))]
         kinds = ("python_out", "grpc_python_out") + (("mypy_out", "mypy_grpc_out") if plugins else ())
         outputs = [f"--{kind}={root}" for kind in kinds]
         protos = sorted(str(p.relative_to(root)) for p in root.glob("mersey/v1/*.proto"))
