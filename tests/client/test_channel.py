@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 from client.cutter import Cutter
@@ -255,6 +256,12 @@ async def test_a_watch_that_is_cut_anywhere_is_the_uncut_watch(node: Node, host:
     assert seen == uncut
 
 
+async def test_the_record_of_a_running_game_is_not_given_out(host: MerseyClient) -> None:
+    table = await table_of_bots(host, 0)
+    with pytest.raises(RefusedError, match="once the game has ended"):
+        await anext(host.get_record(table))
+
+
 async def test_a_game_that_is_over_is_found_and_verified(host: MerseyClient) -> None:
     table = await table_of_bots(host, 4, seed="found")
     await host.start_game(table)
@@ -265,6 +272,9 @@ async def test_a_game_that_is_over_is_found_and_verified(host: MerseyClient) -> 
     assert (found.state, found.version, len(found.places)) == ("ended", len(updates), 4)
     assert (await host.view_at(table, everything=True)).step == "game_over"
     assert (await host.view_at(table, 12, seat=1)).you == 1
+    commits = [commit async for commit in host.get_record(table)]
+    assert commits[0].startswith(b"{")
+    assert sum(len(msgspec.json.decode(commit)["events"]) for commit in commits) == len(updates)
     verified = await host.verify_game(table)
     assert (verified.ok, verified.fault_commit) == (True, 0)
     with pytest.raises(RefusedError):

@@ -88,9 +88,10 @@ async def test_a_gap_is_closed_by_resuming_and_a_repeat_is_dropped() -> None:
         MerseyClient(address) as client,
         client.play("t") as seat,
     ):
-        seen = [each.version async for moment in seat.moments() for each in moment.updates]
+        moments = [moment async for moment in seat.moments()]
 
-    assert seen == [1, 2, 3, 4]
+    assert [each.version for moment in moments for each in moment.updates] == [1, 2, 3, 4]
+    assert [moment.stale for moment in moments] == [False, True, False]
     assert [commands[0].watch.after_version for commands in service.commands] == [0, 1]
 
 

@@ -17,6 +17,7 @@ from mersey.client.strategies.greedy import GreedyStrategy
 from mersey.client.strategies.prospects import CELLS, Need, count_cells, prospect
 from mersey.client.strategies.turn import Draw, Strategy, Turn, due_now
 from mersey.game.choices import Choice, Choices, due
+from mersey.game.events import DiscardBought
 from mersey.game.evolve import fold
 from mersey.game.seen import MeldView, OfferView, SeatView
 from mersey.game.view import seat_viewer, view
@@ -108,6 +109,15 @@ def test_a_simulated_game_is_what_its_events_come_to() -> None:
 
     assert fold(played.events) == played.game
     assert len(played.commands) == played.decisions + 4
+
+
+def test_the_rounds_of_a_simulated_game_are_counted_from_what_happened() -> None:
+    played = simulate_game(load_ruleset("bga-short"), 4, list(STRATEGIES.values()), "count")
+    buys = sum(isinstance(event, DiscardBought) for event in played.events)
+
+    assert sum(one.buys for one in played.rounds) == buys > 0
+    assert [one.points for one in played.rounds] == [result.points for result in played.game.results]
+    assert sum(one.missed for one in played.rounds) > 0  # chance does not open whenever it can
 
 
 def test_a_draw_is_that_of_the_position_whatever_its_version() -> None:

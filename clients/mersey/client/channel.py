@@ -22,6 +22,7 @@ from typing import Final, NamedTuple, Self
 from uuid import uuid4
 
 import grpc
+import grpc.aio
 
 from mersey.client.errors import ApiError
 from mersey.client.following import Moment, follow
@@ -35,7 +36,7 @@ from mersey.client.table_info import (
     table_from_proto,
     verified_from_proto,
 )
-from mersey.client.transport import DEFAULT_SERVER, NewId, Transport
+from mersey.client.transport import DEFAULT_SERVER, NewId, Transport, error_from_rpc
 from mersey.client.wire import (
     Durability,
     RawUpdate,
@@ -334,6 +335,19 @@ class MerseyClient:
         elif seat is not None:
             request.seat = seat
         return view_from_proto(await self.transport.call(self.transport.replays.GetViewAt, request))
+
+    async def get_record(self, table: str) -> AsyncIterator[bytes]:
+        """Yield the commits of a game that has ended, or whose table is closed, byte for byte, in order."""
+        request = replay_pb2.GetRecordRequest(name=table_name(table))
+        call = self.transport.replays.GetRecord(request, metadata=self.transport.metadata)
+        try:
+            async for response in call:
+                for commit in response.commits:
+                    yield commit
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        finally:
+            call.cancel()
 
     async def verify_game(self, table: str) -> Verified:
         """Have the server check a game's record."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import grpc
 import grpc.aio
@@ -18,11 +18,16 @@ from mersey.v1 import table_pb2
 
 
 class Moment(NamedTuple):
-    """What came at once: new updates, the own seat's turn if it is asked, whether more is known to come."""
+    """What came at once: new updates, and the own seat's turn if it is asked."""
 
     updates: tuple[Update | RawUpdate, ...]
     turn: Turn | None
     stale: bool
+    """Whether more is known to come, or the server is away: what has come may not be the latest."""
+
+
+AWAY: Final = Moment((), None, stale=True)
+"""The moment in which a stream broke; it is taken up again."""
 
 
 async def follow(transport: Transport, table: str, after_version: int = 0) -> AsyncIterator[Moment]:
@@ -49,8 +54,10 @@ async def follow(transport: Transport, table: str, after_version: int = 0) -> As
             failure = error_from_rpc(error)
             if not isinstance(failure, UnavailableError):
                 raise failure from None
+            yield AWAY
             await backoff.wait(failure)
         except GapError as gap:
+            yield AWAY
             await backoff.wait(gap)
         finally:
             call.cancel()

@@ -16,7 +16,7 @@ import grpc
 import grpc.aio
 
 from mersey.client.errors import FAILED_PRECONDITION, UNAVAILABLE, UnavailableError, error_of
-from mersey.client.following import Moment
+from mersey.client.following import AWAY, Moment
 from mersey.client.session import GapError, PendingCommand, TableSession
 from mersey.client.strategies.turn import Turn
 from mersey.client.table_info import TableInfo
@@ -170,6 +170,7 @@ class SeatPlay:
                 try:
                     await self._read_stream(backoff.reset)
                 except (UnavailableError, GapError) as error:
+                    self._moments.put_nowait(AWAY)
                     await backoff.wait(error)
             self._ended = error_of(FAILED_PRECONDITION, _NOT_RUNNING.upper(), RULE[_NOT_RUNNING][1])
         except Exception as error:

@@ -1,8 +1,7 @@
 """Whole games of strategies in this process, each seat through its view and its choices alone.
 
 There is no server and no clock: what a table's log would hold is played on ``decide``
-and ``fold``. The same arguments give the same game, which is also the game that bots
-with the same seed play over the wire.
+and ``fold``. The same arguments give the same game.
 """
 
 from __future__ import annotations

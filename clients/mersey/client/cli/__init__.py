@@ -3,6 +3,7 @@
 An entry point of the group ``mersey.commands`` is a function ``register(app: typer.Typer) -> None``.
 """
 
+import os
 import sys
 
 EXIT_ERROR = 1
@@ -12,6 +13,7 @@ EXIT_INTERRUPTED = 130
 
 def main() -> None:
     """Run the ``mersey`` command; without its extra installed, say in one line what to install."""
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # else a server that stops is told of in gRPC's own words
     try:
         from mersey.client.cli.app import run
     except ModuleNotFoundError as error:

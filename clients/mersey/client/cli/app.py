@@ -21,6 +21,9 @@ ROOM_COMMANDS: Final = {
     "replay": "server",
     "verify": "server",
     "export": "server",
+    "reconcile": "server",
+    "restore": "server",
+    "backup": "server",
     "bench": "server",
 }
 """The commands of other rooms, and the extra that brings each: what is not installed says so."""

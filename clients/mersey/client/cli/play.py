@@ -139,6 +139,7 @@ class Table:
         self._labels: Labels = {}
         self._turn: Turn | None = None
         self._shown: list[str] = []
+        self._away = False
 
     async def play(self) -> None:
         """Play until the game is over, or the player leaves."""
@@ -178,12 +179,18 @@ class Table:
     async def _tell(self, moment: Moment) -> None:
         if moment.updates and self._info is not None and self._info.free:
             await self._learn_names()
+        self._say_away(moment.stale and not moment.updates)
         for update in moment.updates:
             _print(event_text(update, self._labels, self._seat.rules))
         if moment.updates:
             self._turn = None
         if moment.turn is not None and self._seat.is_current(moment.turn):
             self._ask(moment.turn)
+
+    def _say_away(self, away: bool) -> None:
+        if away and not self._away:
+            typer.echo("The server is away, or ahead of what has come; waiting for it.")
+        self._away = away
 
     def _ask(self, turn: Turn) -> None:
         """Ask for what is due; the table is shown with the first question of a turn."""
