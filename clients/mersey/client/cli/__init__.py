@@ -13,7 +13,7 @@ EXIT_INTERRUPTED = 130
 
 def main() -> None:
     """Run the ``mersey`` command; without its extra installed, say in one line what to install."""
-    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # else a server that stops is told of in gRPC's own words
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # else gRPC tells of a server that stops
     try:
         from mersey.client.cli.app import run
     except ModuleNotFoundError as error:
