@@ -19,8 +19,13 @@ CONNECT_S: Final = 10.0
 REQUEST_S: Final = 2.0
 """How long an answer of JetStream is waited for."""
 
+APPEND_S: Final = 0.6
+"""How long the connection, and then an acknowledgement, is waited for before the log is looked into."""
+
 _RECONNECT_WAIT_S: Final = 0.1
-_PING_S: Final = 5
+_PING_S: Final = 1
+"""A server that is frozen or cut off is given up after two of these without an answer."""
+
 _ATTEMPT_S: Final = 2
 
 _logger = logging.getLogger(__name__)
@@ -38,9 +43,9 @@ class NatsConnection:
 
     @classmethod
     async def open(
-        cls, url: str, *, user: str | None = None, password: str | None = None, within_s: float = CONNECT_S
+        cls, *urls: str, user: str | None = None, password: str | None = None, within_s: float = CONNECT_S
     ) -> Self:
-        """Connect to the server at ``url``.
+        """Connect to one of the servers at ``urls``, and to another of them whenever that one is lost.
 
         Raises:
             LogUnavailable: no server answers there in time, or it refuses us.
@@ -48,18 +53,17 @@ class NatsConnection:
         self = cls()
         self._give_up_s = asyncio.get_running_loop().time() + within_s
         try:
-            await self._connect(url, user, password)
+            await self._connect(urls, user, password)
         except (LogUnavailable, nats.errors.Error, OSError) as error:
             await self.close()
-            raise LogUnavailable(
-                f"NATS at {_without_password(url)}: {error or type(error).__name__}"
-            ) from error
+            shown = ", ".join(_without_password(url) for url in urls)
+            raise LogUnavailable(f"NATS at {shown}: {error or type(error).__name__}") from error
         self._give_up_s = None
         return self
 
-    async def _connect(self, url: str, user: str | None, password: str | None) -> None:
+    async def _connect(self, urls: tuple[str, ...], user: str | None, password: str | None) -> None:
         await self._client.connect(
-            url,
+            list(urls),
             user=user,
             password=password,
             name="mersey",
@@ -79,6 +83,21 @@ class NatsConnection:
     def client(self) -> Client:
         """The client of nats-py."""
         return self._client
+
+    @property
+    def server_id(self) -> str:
+        """The id of the NATS server at the other end, new with each of its starts."""
+        return str(self._client._server_info.get("server_id", ""))
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the connection stands, as far as is known."""
+        return bool(self._client.is_connected)
+
+    @property
+    def in_cluster(self) -> bool:
+        """Whether the NATS server at the other end is one of a cluster."""
+        return bool(self._client._server_info.get("cluster"))
 
     @property
     def is_closed(self) -> bool:

@@ -24,7 +24,7 @@ from typing import Final
 import msgspec
 
 from mersey.log.data_folder import try_lock
-from mersey.log.stream_config import NAMES_BUCKET, STREAM, SUBJECT_PREFIX
+from mersey.log.permissions import APP_PUBLISH, APP_SUBSCRIBE
 from mersey.rules.refusals import MerseyError
 
 START_S: Final = 60.0
@@ -236,27 +236,7 @@ def _command(binary: Path, configuration: Path) -> tuple[str, ...]:
 
 def _configuration(folder: Path, port: int, credentials: Credentials) -> str:
     """Return the child's configuration file, written in the JSON that nats-server reads as well."""
-    streams = (STREAM, f"KV_{NAMES_BUCKET}")
-    app = {
-        "publish": [
-            SUBJECT_PREFIX + ">",
-            f"$KV.{NAMES_BUCKET}.>",
-            *(f"$JS.API.STREAM.INFO.{stream}" for stream in streams),
-            *(f"$JS.API.STREAM.MSG.GET.{stream}" for stream in streams),
-            *(
-                f"$JS.API.CONSUMER.{verb}.{stream}"
-                for stream in streams
-                for verb in ("CREATE", "INFO", "DELETE")
-            ),
-            *(
-                f"$JS.API.CONSUMER.{verb}.{stream}.>"
-                for stream in streams
-                for verb in ("CREATE", "INFO", "DELETE")
-            ),
-            *(f"$JS.FC.{stream}.>" for stream in streams),
-        ],
-        "subscribe": ["_INBOX.>", SUBJECT_PREFIX + ">"],
-    }
+    app = {"publish": APP_PUBLISH, "subscribe": APP_SUBSCRIBE}
     return json.dumps(
         {
             "listen": f"127.0.0.1:{port or -1}",

@@ -20,6 +20,8 @@ NAMES_BUCKET: Final = "mersey_names"
 
 STREAM_NOT_FOUND: Final = 10059
 _NAME_IN_USE: Final = 10058
+NOT_NOW: Final = 500
+"""From this code on, an error of JetStream is about the servers, not about what was asked."""
 
 
 class LogMisconfigured(LogError):
@@ -56,10 +58,10 @@ async def create_stream(connection: NatsConnection, *, max_bytes: int, replicas:
     try:
         await connection.js.add_stream(wanted(max_bytes, replicas))
     except nats.js.errors.APIError as error:
-        if error.err_code != _NAME_IN_USE:
-            raise LogMisconfigured(
-                f"NATS refuses to make the stream {STREAM}: {error.description}"
-            ) from error
+        if error.err_code == _NAME_IN_USE:
+            return
+        fault = f"NATS refuses to make the stream {STREAM}: {error.description}"
+        raise (LogUnavailable if (error.code or 0) >= NOT_NOW else LogMisconfigured)(fault) from error
     except nats.errors.Error as error:
         raise LogUnavailable(f"NATS does not answer to making the stream {STREAM}") from error
 
