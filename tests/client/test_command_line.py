@@ -47,6 +47,7 @@ def room(tmp_path: Path) -> Path:
         "        raise RuleSetError('a file', ['one\\nfault', 'another'])\n"
         "    @app.command()\n"
         "    def interrupted():\n"
+        "        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "        signal.pause()\n"
         "    @app.command()\n"
