@@ -28,14 +28,20 @@ def commands(command: object = COMMAND, path: tuple[str, ...] = ()) -> Iterator[
         yield from commands(sub, (*path, name))
 
 
+def typed_lines(block: str) -> list[str]:
+    """Return what is typed in a console block: where prompts stand, what has none is an answer."""
+    lines = block.splitlines()
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")] or lines
+
+
 def console_lines() -> list[tuple[str, list[str]]]:
     """Return the words after each ``mersey`` in the documents' console blocks, and the document."""
     return [
         (document, shlex.split(part, comments=True)[1:])
         for document, text in documents().items()
         for block in CONSOLE.findall(text)
-        for line in block.splitlines()
-        for part in re.split(r"&&|\||;", line.removeprefix("$ "))
+        for line in typed_lines(block)
+        for part in re.split(r"&&|\||;", line)
         if re.match(r"\s*(\S*/)?mersey\s", part)
     ]
 

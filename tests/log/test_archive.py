@@ -368,7 +368,7 @@ def test_a_file_that_is_no_database_is_named(path: Path) -> None:
     path.write_bytes(b"not a database, but long enough to look at" * 200)
 
     for opening in (ArchiveReader, lambda place: Archive.open(place, LOG)):
-        with pytest.raises(ArchiveError, match=r"archive\.db: damaged .* move the file away"):
+        with pytest.raises(ArchiveError, match=r"archive\.db: damaged .* mersey restore --archive"):
             opening(path)
 
 

@@ -176,7 +176,7 @@ def _belong_together(path: Path, connection: sqlite3.Connection, log: Incarnatio
     elif (name, created) != (log.name, log.created):
         raise ArchiveError(
             f"{path}: a copy of the log {name} made at {created}, but this log was made at {log.created}: "
-            "start the server with the log that belongs to it, or move the file away"
+            "mersey restore fills this log from the archive; or start the server with the log of before"
         )
 
 

@@ -25,6 +25,9 @@ APPLICATION_ID: Final = 0x4D525359
 WAL_RESET_FIXED: Final = (3, 51, 3)
 """The first SQLite without the fault that could damage a database when its write-ahead log starts anew."""
 
+REBUILD: Final = "mersey restore --archive makes a new one from the log and keeps this file beside it"
+"""What to do with an archive that can't be trusted."""
+
 _BUSY_MS: Final = 10_000
 _QUICK_CHECK_BYTES_MAX: Final = 2**28
 _WAL_BYTES_KEPT: Final = 2**26
@@ -262,8 +265,18 @@ def check_guards(connection: sqlite3.Connection, path: Path) -> None:
     if missing := [guard.split()[2] for guard in GUARDS if guard not in found]:
         raise ArchiveError(
             f"{path}: guards are missing or changed ({', '.join(missing)}), its rows can't be trusted: "
-            "move the file away and start the server: it is rebuilt from the log"
+            f"{REBUILD}"
         )
+
+
+def check_guarded(path: Path, named: Path) -> None:
+    """Raise ArchiveError unless the archive at ``path`` has every guard; the error calls it ``named``."""
+    connection = open_for_reading(path)
+    try:
+        with named_faults(named):
+            check_guards(connection, named)
+    finally:
+        connection.close()
 
 
 def _say_if_wal_reset_fault() -> None:
@@ -278,9 +291,7 @@ def _say_if_wal_reset_fault() -> None:
 
 def damaged(path: Path, how: str) -> ArchiveError:
     """Return the error that says so."""
-    return ArchiveError(
-        f"{path}: damaged ({how}): move the file away and start the server: it is rebuilt from the log"
-    )
+    return ArchiveError(f"{path}: damaged ({how}): {REBUILD}")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ the embedded NATS server.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from pathlib import Path
@@ -110,6 +111,33 @@ def try_lock(path: Path) -> int | None:
         os.close(lock)
         return None
     return lock
+
+
+def sync_folder(path: Path) -> None:
+    """Return once the names in the folder ``path`` are on disk as they are now."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def give_name(fresh: Path, path: Path) -> None:
+    """Give the file ``fresh`` the name ``path``, which no other file may have.
+
+    Raises:
+        FileExistsError: one has it.
+    """
+    try:
+        path.hardlink_to(fresh)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        fresh.rename(path)
+    else:
+        fresh.unlink()
 
 
 def check_local(path: Path, mounts: Path = _MOUNTS) -> None:

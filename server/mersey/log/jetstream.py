@@ -23,6 +23,7 @@ from mersey.log.ports import (
     Entry,
     Incarnation,
     LogFull,
+    LogHole,
     LogRefused,
     LogReplaced,
     LogUnavailable,
@@ -118,6 +119,35 @@ class JetStreamLog:
             raise LogUnavailable(f"{stream}: {type(error).__name__} while reading the log") from error
         return Entry(position=found.seq or 0, stream=stream, data=found.data or b"")
 
+    async def entry_at(self, position: int) -> Entry | None:
+        """Return the entry at a position; None where the log holds none, or none that it can read.
+
+        Raises:
+            LogUnavailable: it can't be read now.
+        """
+        await self._connection.until_up(self._request_s)
+        try:
+            found = await self._connection.js.get_msg(STREAM, seq=position)
+        except nats.js.errors.APIError as error:
+            if error.err_code == _NO_MESSAGE:
+                return None
+            raise LogUnavailable(f"position {position}: {error.description}") from error
+        except (nats.errors.Error, nats.js.errors.Error, OSError) as error:
+            raise LogUnavailable(f"position {position}: {type(error).__name__}") from error
+        stream = (found.subject or "").removeprefix(SUBJECT_PREFIX)
+        return Entry(position=position, stream=stream, data=found.data or b"")
+
+    async def check_whole(self) -> None:
+        """Raise LogHole if the log counts fewer entries than its positions, or can't read its last one.
+
+        A hole in the middle, which JetStream's counts may hide, is met by `follow`.
+        """
+        state = (await self._info()).state
+        if state.last_seq and state.messages != state.last_seq:
+            raise LogHole(state.messages + 1 if state.first_seq == 1 else 1, state.last_seq)
+        if state.last_seq and await self.entry_at(state.last_seq) is None:
+            raise LogHole(state.last_seq, state.last_seq)
+
     async def last_position(self) -> int:
         """Return the position of the last entry; see `Log.last_position`."""
         return (await self._info()).state.last_seq
@@ -142,6 +172,8 @@ class JetStreamLog:
                 await self._check_holds(after)
                 async with run:
                     while (entry := await run.next_entry()) is not None:
+                        if entry.position != after + 1:
+                            raise LogHole(after + 1, entry.position - 1)
                         after, pause_s = entry.position, _RETRY_S
                         yield entry
             except (LogUnavailable, nats.errors.Error, nats.js.errors.Error, OSError) as error:

@@ -6,7 +6,8 @@ LogError (a MerseyError)
 ├── LogRefused       the log will never take these bytes; nothing was appended
 ├── LogUnavailable   the log can't be reached; nothing was sent
 ├── OutcomeUnknown   it may have been appended, now or later; to be retried with the same command id
-└── LogReplaced      the log is not the one that was followed, or has lost its end
+├── LogReplaced      the log is not the one that was followed, or has lost its end
+└── LogHole          the log can't give out an entry that it took: its store is damaged
 
 Nothing counts as logged before ``append`` has returned: the log has then acknowledged the bytes, which are on
 disk (one server with ``sync_interval: always``) or on a majority of the replicas.
@@ -58,6 +59,18 @@ class LogReplaced(LogError):
     """The log is not the one that was followed, or has lost its end."""
 
 
+class LogHole(LogError):
+    """The log can't give out entries that it took, those from position ``first`` to ``last``."""
+
+    def __init__(self, first: int, last: int) -> None:
+        self.first = first
+        self.last = last
+        where = f"position {first}" if first == last else f"positions {first} to {last}"
+        super().__init__(
+            f"the log's store is damaged: it can't give out {where}: mersey reconcile says what is lost"
+        )
+
+
 class Entry(msgspec.Struct, frozen=True):
     """One message of the log: the bytes of a commit and where they stand."""
 
@@ -97,6 +110,7 @@ class Log(Protocol):
 
         Raises:
             LogReplaced: what was followed is not there any more.
+            LogHole: entries are missing between two others.
         """
 
     async def tail(self, stream: str, after: int) -> list[Entry]:

@@ -13,6 +13,7 @@ import typer
 import uvloop
 
 from mersey.log.directory import NameRefused, normalised
+from mersey.server import mending_cli
 from mersey.server.auth import ROLES, Keys, Role
 from mersey.server.config import Config, ConfigError
 from mersey.server.demo_cli import demo
@@ -36,6 +37,7 @@ def register(app: typer.Typer) -> None:
     """Join the server's commands to ``mersey``."""
     app.command("serve")(serve)
     app.command("demo")(demo)
+    mending_cli.register(app)
     app.add_typer(token_group, name="token")
 
 
@@ -49,11 +51,20 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="A NATS server of your own (MERSEY_NATS; default: one inside)."),
     ] = None,
+    nats_monitor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="Monitoring of your NATS servers, to check their durability (MERSEY_NATS_MONITOR).",
+        ),
+    ] = None,
     keys: KeyFolder = None,
 ) -> None:
     """Serve tables until Ctrl-C or SIGTERM."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    config = Config.read(os.environ, data=data, listen=listen, nats=nats, keys=keys)
+    config = Config.read(
+        os.environ, data=data, listen=listen, nats=nats, nats_monitors=nats_monitor or (), keys=keys
+    )
     uvloop.run(_serve(config))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -28,7 +28,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 0
     """0: any free port."""
     nats: str | None = None
-    """An outside NATS server or cluster; None: the embedded one."""
+    """An outside NATS server, or several of a cluster with commas between; None: the embedded one."""
+    nats_user: str | None = None
+    nats_password: str | None = None
+    """How to log in there where the URL does not say."""
+    nats_monitors: tuple[str, ...] = ()
+    """The monitoring URLs of outside NATS servers, where their durability can be read."""
     keys: Path | None = None
     """The folder of the signing key; None: ``keys`` in the data folder."""
     heartbeat_s: float = 10.0
@@ -45,6 +50,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         data: Path | None = None,
         listen: str | None = None,
         nats: str | None = None,
+        nats_monitors: Sequence[str] = (),
         keys: Path | None = None,
     ) -> Self:
         """Return the settings: a flag, else the environment, else the default.
@@ -56,14 +62,21 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         host, port = parse_address(listen or environment.get("MERSEY_LISTEN") or LISTEN_DEFAULT, named)
         named = "--nats" if nats else "MERSEY_NATS"
         url = nats or environment.get("MERSEY_NATS") or None
-        if url is not None and not url.startswith(("nats://", "tls://")):
-            raise ConfigError(f"{named}: must be a URL such as nats://127.0.0.1:4222")
+        if url is not None:
+            nats_urls(url, named)
+        named = "--nats-monitor" if nats_monitors else "MERSEY_NATS_MONITOR"
+        monitors = tuple(nats_monitors) or tuple(environment.get("MERSEY_NATS_MONITOR", "").split())
+        if not all(monitor.startswith(("http://", "https://")) for monitor in monitors):
+            raise ConfigError(f"{named}: must be a URL such as http://127.0.0.1:8222")
         keys_given = environment.get("MERSEY_KEYS")
         return cls(
             data=data or Path(environment.get("MERSEY_DATA") or DATA_DEFAULT),
             host=host,
             port=port,
             nats=url,
+            nats_user=environment.get("MERSEY_NATS_USER") or None,
+            nats_password=environment.get("MERSEY_NATS_PASSWORD") or None,
+            nats_monitors=monitors,
             keys=keys or (Path(keys_given) if keys_given else None),
         )
 
@@ -71,6 +84,23 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def is_loopback(self) -> bool:
         """Whether only this machine can reach the node."""
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+
+
+def nats_urls(text: str, named: str) -> tuple[str, ...]:
+    """Return the URLs in a list with commas between; ``named`` is what the error calls it.
+
+    >>> nats_urls("nats://10.0.0.1:4222,nats://10.0.0.2:4222", "--nats")
+    ('nats://10.0.0.1:4222', 'nats://10.0.0.2:4222')
+
+    Raises:
+        ConfigError: one is none.
+    """
+    urls = tuple(url.strip() for url in text.split(","))
+    if not all(url.startswith(("nats://", "tls://")) for url in urls):
+        raise ConfigError(
+            f"{named}: must be a URL such as nats://127.0.0.1:4222, or several with commas between"
+        )
+    return urls
 
 
 def parse_address(text: str, named: str) -> tuple[str, int]:

@@ -16,11 +16,13 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from mersey.log.archive import Archive
+from mersey.log.archive_copies import ArchiveCopies
 from mersey.log.connection import NatsConnection
 from mersey.log.data_folder import DataFolder
 from mersey.log.directory import Directory, create_bucket
 from mersey.log.embedded import EmbeddedNats
 from mersey.log.jetstream import JetStreamLog
+from mersey.log.startup import check_belongs, check_version, unverified_because
 from mersey.log.stream_config import create_stream
 from mersey.rules.refusals import MerseyError
 from mersey.server.auth import Keys, Role, write_private
@@ -125,6 +127,8 @@ class Node:
         self._log = log = await JetStreamLog.open(connection)
         archive = Archive.open(folder.archive, log.incarnation, project)
         self._stack.push_async_callback(archive.close)
+        with ArchiveCopies(folder.archive) as copies:
+            await check_belongs(log, copies)
         tables = Tables(archive)
         self._stack.callback(tables.close)
         await tables.load_running()
@@ -158,6 +162,9 @@ class Node:
         if self.config.nats is not None:
             connection = await NatsConnection.open(self.config.nats)
             self._stack.push_async_callback(connection.close)
+            check_version(connection)
+            if reason := await unverified_because(self.config.nats_monitors, connection):
+                _logger.warning("durability of the log is unverified: %s", reason)
             return connection
         nats = EmbeddedNats(folder.nats)
         await nats.start()
