@@ -13,7 +13,7 @@ import logging
 import queue
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
@@ -40,6 +40,14 @@ _logger = logging.getLogger(__name__)
 
 EventRow = tuple[str, int, int, int, str, int | None, str]
 
+CommitTransaction = Callable[[sqlite3.Connection], None]
+"""Commits a transaction, which is on disk when it returns."""
+
+
+def commit_transaction(connection: sqlite3.Connection) -> None:
+    """Commit the transaction."""
+    connection.execute("COMMIT")
+
 
 class _Job(msgspec.Struct, frozen=True):
     entries: Sequence[Entry]
@@ -51,8 +59,10 @@ class _Job(msgspec.Struct, frozen=True):
 class Archive:
     """The archive of one server, open for writing; its methods belong to the event loop."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, project: Projection) -> None:
-        self._transaction = _Transaction(path, connection, project)
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, project: Projection, commit: CommitTransaction
+    ) -> None:
+        self._transaction = _Transaction(path, connection, project, commit)
         self._connection = connection
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="mersey-archive", daemon=True)
@@ -61,7 +71,13 @@ class Archive:
         self.path: Final = path
 
     @classmethod
-    def open(cls, path: Path, incarnation: Incarnation, project: Projection = no_rows) -> Self:
+    def open(
+        cls,
+        path: Path,
+        incarnation: Incarnation,
+        project: Projection = no_rows,
+        commit: CommitTransaction = commit_transaction,
+    ) -> Self:
         """Open or make the archive at ``path``, which copies the log of that ``incarnation``.
 
         Raises:
@@ -74,7 +90,7 @@ class Archive:
         except BaseException:
             connection.close()
             raise
-        self = cls(path, connection, project)
+        self = cls(path, connection, project, commit)
         self._thread.start()
         return self
 
@@ -193,10 +209,13 @@ class _Rows(msgspec.Struct):
 class _Transaction:
     """Writes groups of entries; it belongs to the writer's thread, which alone changes its figures."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, project: Projection) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, project: Projection, commit: CommitTransaction
+    ) -> None:
         self._path = path
         self._connection = connection
         self._project = project
+        self._commit = commit
         self._heads: dict[str, Head] = {}
         with named_faults(path):
             self.position: int = connection.execute("SELECT position FROM progress").fetchone()[0]
@@ -258,7 +277,7 @@ class _Transaction:
             for job in group:
                 _put_names(self._connection, job.names)
             execute("UPDATE progress SET position = ?", (position,))
-            execute("COMMIT")
+            self._commit(self._connection)
         except BaseException:
             if self._connection.in_transaction:
                 execute("ROLLBACK")

@@ -13,6 +13,7 @@ import typer
 import uvloop
 
 from mersey.log.directory import NameRefused, normalised
+from mersey.log.failpoints import Failpoints
 from mersey.server import mending_cli
 from mersey.server.auth import ROLES, Keys, Role
 from mersey.server.config import Config, ConfigError
@@ -65,15 +66,15 @@ def serve(
     config = Config.read(
         os.environ, data=data, listen=listen, nats=nats, nats_monitors=nats_monitor or (), keys=keys
     )
-    uvloop.run(_serve(config))
+    uvloop.run(_serve(config, Failpoints.read(os.environ)))
 
 
-async def _serve(config: Config) -> None:
+async def _serve(config: Config, failpoints: Failpoints) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with Node(config) as node:
+    async with Node(config, failpoints) as node:
         typer.echo(f"mersey serves on {node.address}, data in {config.data.resolve()}")
         if node.host_token_file.exists():
             typer.echo(f"the host's token is in {node.host_token_file}")

@@ -15,12 +15,13 @@ import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from mersey.log.archive import Archive
+from mersey.log.archive import Archive, commit_transaction
 from mersey.log.archive_copies import ArchiveCopies
 from mersey.log.connection import NatsConnection
 from mersey.log.data_folder import DataFolder
 from mersey.log.directory import Directory, create_bucket
 from mersey.log.embedded import EmbeddedNats
+from mersey.log.failpoints import NO_FAILPOINTS, Failpoints, failing_commit
 from mersey.log.jetstream import JetStreamLog
 from mersey.log.startup import check_belongs, check_version, unverified_because
 from mersey.log.stream_config import create_stream
@@ -30,6 +31,7 @@ from mersey.server.clock import server_clock
 from mersey.server.commands import Commands
 from mersey.server.config import Config, ConfigError
 from mersey.server.edge import Edge
+from mersey.server.failing import FailingCommands
 from mersey.server.faults import ServiceFault
 from mersey.server.follower import Follower
 from mersey.server.names import Names
@@ -64,8 +66,9 @@ _logger = logging.getLogger(__name__)
 class Node:
     """One server; ``async with Node(config) as node:`` serves while the block runs."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, failpoints: Failpoints = NO_FAILPOINTS) -> None:
         self.config: Final = config
+        self._failpoints = failpoints
         self.address = ""
         """Where it listens, as clients name it: ``127.0.0.1:7440``."""
         self.failed: asyncio.Future[MerseyError] = asyncio.get_running_loop().create_future()
@@ -125,7 +128,9 @@ class Node:
             self._keep_host_token()
         connection = await self._connect(folder)
         self._log = log = await JetStreamLog.open(connection)
-        archive = Archive.open(folder.archive, log.incarnation, project)
+        points = self._failpoints
+        commit = failing_commit(points) if points else commit_transaction
+        archive = Archive.open(folder.archive, log.incarnation, project, commit)
         self._stack.push_async_callback(archive.close)
         with ArchiveCopies(folder.archive) as copies:
             await check_belongs(log, copies)
@@ -137,7 +142,11 @@ class Node:
         await follower.start()
         names = Names(await Directory.open(connection), archive)
         await names.copy_all()
-        commands = Commands(log, follower, tables, server_clock())
+        clock = server_clock()
+        if points:
+            commands: Commands = FailingCommands(points, log, follower, tables, clock)
+        else:
+            commands = Commands(log, follower, tables, clock)
         await self._serve(commands, tables, follower, names, folder.archive)
         standins = StandIns(commands, STRATEGIES)
         self._stack.push_async_callback(standins.stop)
