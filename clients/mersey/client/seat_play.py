@@ -42,6 +42,9 @@ from mersey.v1 import table_pb2
 
 _NOT_RUNNING: Final = Code.GAME_NOT_RUNNING
 
+_Outbox = asyncio.Queue[table_pb2.PlayRequest | None]
+"""What waits to be sent on one stream; None ends it."""
+
 
 class Acted(NamedTuple):
     """The answer to an action: the version after it, how safe it is, what it caused as the seat sees it."""
@@ -75,7 +78,7 @@ class SeatPlay:
         self._session = TableSession(info.table, after_version)
         self._moments: asyncio.Queue[Moment | None] = asyncio.Queue()
         self._answers: dict[str, asyncio.Future[Acted]] = {}
-        self._outbox: asyncio.Queue[table_pb2.PlayRequest] = asyncio.Queue()
+        self._outbox: _Outbox = asyncio.Queue()
         self._acted = 0
         self._over = info.finished and after_version >= info.version
         self._ended: Exception | None = None
@@ -184,9 +187,10 @@ class SeatPlay:
         watch = table_pb2.WatchRequest(
             name=table_name(self.table), after_version=self._session.version, with_turns=True
         )
-        self._outbox = asyncio.Queue()
-        self._outbox.put_nowait(self._request([watch], self._session.pending))
-        stream = self._transport.tables.Play(_taken_from(self._outbox), metadata=self._transport.metadata)
+        outbox: _Outbox = asyncio.Queue()
+        self._outbox = outbox
+        outbox.put_nowait(self._request([watch], self._session.pending))
+        stream = self._transport.tables.Play(_taken_from(outbox), metadata=self._transport.metadata)
         try:
             async for response in stream:
                 answered()
@@ -197,6 +201,7 @@ class SeatPlay:
             raise error_from_rpc(error) from None
         finally:
             stream.cancel()
+            outbox.put_nowait(None)  # else gRPC's task that takes from it would wait for ever
         raise UnavailableError(UNAVAILABLE, "", "the server ended the stream")
 
     def _request(
@@ -263,9 +268,9 @@ class SeatPlay:
         self._answers.clear()
 
 
-async def _taken_from(outbox: asyncio.Queue[table_pb2.PlayRequest]) -> AsyncIterator[table_pb2.PlayRequest]:
-    while True:
-        yield await outbox.get()
+async def _taken_from(outbox: _Outbox) -> AsyncIterator[table_pb2.PlayRequest]:
+    while (request := await outbox.get()) is not None:
+        yield request
 
 
 def _ends(update: Update | RawUpdate) -> bool:
