@@ -14,7 +14,7 @@ CommitError (a MerseyError)
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -22,7 +22,16 @@ import msgspec
 from mersey.rules.refusals import MerseyError
 
 SCHEMA: Final = 1
-"""The schema that is written. Raise it when old bytes no longer decode, and upcast those on reading."""
+"""The schema that is written. Raise it when old bytes no longer decode, and add to `UPCASTS`."""
+
+Upcast = Callable[[bytes], bytes]
+"""Returns a commit of one schema as one of the next: pure, with as many events as before.
+
+What it returns is for reading only. The bytes that were logged stay as they are, and so do their hashes.
+"""
+
+UPCASTS: Final[dict[int, Upcast]] = {}
+"""For each schema before `SCHEMA` what turns its commits into those of the schema after it."""
 
 SALT_BYTES: Final = 16
 
@@ -69,8 +78,8 @@ class BrokenChain(CommitError):
 class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one command caused, all or nothing (design, section 2)."""
 
-    v: Annotated[int, msgspec.Meta(ge=1, le=SCHEMA)] = SCHEMA
-    """Schema number."""
+    v: Annotated[int, msgspec.Meta(ge=SCHEMA, le=SCHEMA)] = SCHEMA
+    """Schema number; bytes of an older schema are upcast when they are read."""
     stream: StreamName
     number: Count
     """1, 2, 3 … in the stream."""
@@ -190,7 +199,25 @@ def decode(data: bytes) -> Commit:
         found = _schema_of(data)
         if found is not None and found > SCHEMA:
             raise NewerSchema(found) from error
+        if found in UPCASTS:
+            return decode(upcast(data))
         raise UnreadableCommit(f"not a commit: {error}") from error
+
+
+def upcast(data: bytes) -> bytes:
+    """Return the commit that ``data`` is in the schema of today, for reading; one of today as it is.
+
+    Raises:
+        UnreadableCommit: an upcast fails on it.
+    """
+    while (upcast_one := UPCASTS.get(found := _schema_of(data) or 0)) is not None:
+        try:
+            data = upcast_one(data)
+        except Exception as error:  # bytes of a forger can hold anything
+            raise UnreadableCommit(f"not a commit of schema {found} ({type(error).__name__})") from error
+        if _schema_of(data) != found + 1:
+            raise UnreadableCommit(f"the upcast of schema {found} does not give one of schema {found + 1}")
+    return data
 
 
 def _schema_of(data: bytes) -> int | None:

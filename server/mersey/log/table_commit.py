@@ -15,7 +15,7 @@ from mersey.game.commands import Command
 from mersey.game.events import Event
 from mersey.game.evolve import fold
 from mersey.game.state import Game
-from mersey.log.commit import Commit, Head, UnreadableCommit, encode, next_commit
+from mersey.log.commit import UPCASTS, Commit, Head, UnreadableCommit, encode, next_commit, upcast
 
 
 class TableCommit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ def read_table_commit(data: bytes) -> TableCommit:
         UnreadableCommit: a command or an event is none that is known, or a field of it is wrong.
     """
     try:
-        return _DECODER.decode(data)
+        return _DECODER.decode(upcast(data) if UPCASTS else data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableCommit(f"not a table's commit: {error}") from error
 

@@ -28,7 +28,7 @@ from mersey.log.rebuild import free_name, rebuild, swap_in
 from mersey.log.reconcile import Comparison, Progress, compare
 from mersey.log.refill import catch_up, refill
 from mersey.rules.refusals import MerseyError
-from mersey.server.config import Config
+from mersey.server.config import Config, nats_urls
 from mersey.server.mending_report import counted, listed, report
 from mersey.server.projection import project
 
@@ -69,7 +69,9 @@ async def _opened(folder: DataFolder, config: Config, screen: Screen) -> AsyncIt
             stack.push_async_callback(server.stop)
             connection = await open_embedded(server, max_bytes=log_bytes_for(folder.path))
         else:
-            connection = await NatsConnection.open(config.nats)
+            connection = await NatsConnection.open(
+                *nats_urls(config.nats, "nats"), user=config.nats_user, password=config.nats_password
+            )
         stack.push_async_callback(connection.close)
         log, directory = await JetStreamLog.open(connection), await Directory.open(connection)
         yield _Open(folder, log, directory, screen)
