@@ -36,7 +36,9 @@ SECTION_KEY: Final = "section"
 CARDS_KEY: Final = "cards"
 HEAD_VERSION_KEY: Final = "head_version"
 FACT_KEY: Final = "fact"
-"""Keys of an ErrorInfo's metadata: the rules' section, the cards at fault, the table's version, the case."""
+RETRY_MS_KEY: Final = "retry_ms"
+"""Keys of an ErrorInfo's metadata: the rules' section, the cards at fault, the table's version, the case,
+and after how many milliseconds to try again."""
 
 
 class ApiError(MerseyError):
@@ -104,6 +106,12 @@ class UnavailableError(ApiError):
 
     Sent again with the same command id it is carried out once at most.
     """
+
+    @property
+    def retry_s(self) -> float:
+        """After how many seconds the server thinks another try worth while; 0 where it does not say."""
+        said = self.metadata.get(RETRY_MS_KEY, "")
+        return int(said) / 1000 if said.isdecimal() else 0.0
 
 
 _KINDS: Final[dict[int, type[ApiError]]] = {

@@ -21,7 +21,7 @@ import msgspec
 
 from mersey.log.archive_reader import read_head
 from mersey.log.archive_rows import Projection, no_rows, upsert
-from mersey.log.archive_schema import ArchiveError, named_faults, open_for_writing
+from mersey.log.archive_schema import ArchiveBlocked, ArchiveError, named_faults, open_for_writing
 from mersey.log.commit import (
     Commit,
     CommitError,
@@ -108,6 +108,7 @@ class Archive:
         They come in the log's order, and so do the calls. Calls that wait together share a transaction.
 
         Raises:
+            ArchiveBlocked: none of them was written; they may be given again.
             ArchiveError: they could not be written; nothing more is, until the archive is opened anew.
         """
         await self._submit(entries, {})
@@ -137,21 +138,25 @@ class Archive:
 
     def _work(self) -> None:
         while (group := self._next_group()) is not None:
-            if self._failed is None:
-                try:
-                    self._transaction.write(group)
-                except ArchiveError as error:
-                    _logger.critical("%s", error)
-                    self._failed = error
-                except (
-                    Exception
-                ) as error:  # a thread that ended in silence would leave all its callers waiting
-                    _logger.critical("%s: nothing more is archived", self.path, exc_info=True)
-                    self._failed = ArchiveError(f"{self.path}: {type(error).__name__}: {error}: see the log")
+            fault = self._failed or self._write(group)
             for loop in {job.loop for job in group}:
                 jobs = [job for job in group if job.loop is loop]
                 with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
-                    loop.call_soon_threadsafe(_settle, jobs, self._failed)
+                    loop.call_soon_threadsafe(_settle, jobs, fault)
+
+    def _write(self, group: Sequence[_Job]) -> ArchiveError | None:
+        """Write all jobs of ``group`` or none, and return why none."""
+        try:
+            self._transaction.write(group)
+        except ArchiveBlocked as error:
+            return error
+        except ArchiveError as error:
+            _logger.critical("%s", error)
+            self._failed = error
+        except Exception as error:  # a thread that ended in silence would leave all its callers waiting
+            _logger.critical("%s: nothing more is archived", self.path, exc_info=True)
+            self._failed = ArchiveError(f"{self.path}: {type(error).__name__}: {error}: see the log")
+        return self._failed
 
     def _next_group(self) -> list[_Job] | None:
         """Return the jobs that wait, at least one; None at the end."""
@@ -179,7 +184,7 @@ def _settle(jobs: Sequence[_Job], error: ArchiveError | None) -> None:
         if error is None:
             job.done.set_result(None)
         else:
-            job.done.set_exception(ArchiveError(str(error)))
+            job.done.set_exception(type(error)(str(error)))
 
 
 def _belong_together(path: Path, connection: sqlite3.Connection, log: Incarnation) -> None:

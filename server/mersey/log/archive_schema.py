@@ -41,6 +41,24 @@ class ArchiveError(MerseyError):
     """The archive can't be used; the message names the file and says what to do."""
 
 
+class ArchiveBlocked(ArchiveError):
+    """The archive can't be written now, most likely as its disk is full; nothing of it was, try again."""
+
+
+_BLOCKED: Final = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_IOERR_NOMEM,
+    }
+)
+"""Errors after which the same transaction may go through later. A failed fsync is none of them: what the
+system then still holds of earlier writes is not known, so that the node stops and reads the file anew."""
+
+
 def _guard(table: str, action: str, fault: str, unless: str = "") -> str:
     name = f"{table}_{action.split()[0].lower()}_guard"
     when = f" WHEN NOT ({unless})" if unless else ""
@@ -300,8 +318,8 @@ def named_faults(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise ArchiveError(
-            f"{path}: {error}: check that it can be read and written, and the disk's room"
-        ) from error
+        code = getattr(error, "sqlite_errorcode", None)  # an error of the module itself has none
+        kind = ArchiveBlocked if code in _BLOCKED else ArchiveError
+        raise kind(f"{path}: {error}: check that it can be read and written, and the disk's room") from error
     except sqlite3.DatabaseError as error:
         raise damaged(path, str(error)) from error

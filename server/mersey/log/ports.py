@@ -24,8 +24,14 @@ import msgspec
 from mersey.log.commit import Commit, CommitError, decode
 from mersey.rules.refusals import MerseyError
 
-PATIENCE_S: Final = 10.0
-"""How long an append is tried before its outcome is told as unknown."""
+PATIENCE_S: Final = 1.6
+"""How long an append is tried before its outcome is told as unknown.
+
+Who waits can do better than the server: try again with the same command id, here or at another node.
+"""
+
+_TRY_S: Final = 0.5
+"""A try is not begun with less time left: it could be cut off while the commit is on its way."""
 
 _PAUSE_FIRST_S: Final = 0.02
 _PAUSE_MAX_S: Final = 0.5
@@ -140,40 +146,80 @@ async def append_once(log: Log, data: bytes, after: int, *, patience_s: float = 
         LogUnavailable: time is up and nothing was ever sent, or the log ends before ``after``.
         LogFull, LogRefused: nothing was appended.
     """
-    commit = decode(data)
-    stream = commit.stream
-    ends_s = asyncio.get_running_loop().time() + patience_s
-    pause_s, in_doubt = _PAUSE_FIRST_S, False
-    while True:
-        try:
-            return await log.append(stream, data, after)
-        except (LostRace, LogUnavailable, LogFull) as error:
-            if isinstance(error, LogFull) and not in_doubt:
-                raise
-            last: LogError = error
-        except OutcomeUnknown as error:
-            last, in_doubt = error, True
-        position = await _settle(log, commit, after)
-        if position is not None:
-            return position
-        if asyncio.get_running_loop().time() + pause_s > ends_s:
-            raise _verdict(last, stream, after, in_doubt) from last
-        await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, _PAUSE_MAX_S)
-
-
-async def _settle(log: Log, commit: Commit, after: int) -> int | None:
-    """Return where the commit's command stands; None while the stream has not moved: it may arrive yet."""
+    appending = _Appending(log, data, after, patience_s)
     try:
-        tail = await log.tail(commit.stream, after)
-    except LogUnavailable:
+        async with asyncio.timeout(patience_s):
+            return await appending.run()
+    except TimeoutError:
+        raise appending.verdict() from None
+
+
+class _Appending:
+    """One commit on its way into the log."""
+
+    def __init__(self, log: Log, data: bytes, after: int, patience_s: float) -> None:
+        self._log = log
+        self._data = data
+        self._after = after
+        self._commit = decode(data)
+        self._ends_s = asyncio.get_running_loop().time() + patience_s
+        self._in_doubt = False
+        self._last: LogError = LogUnavailable("no answer")
+
+    async def run(self) -> int:
+        """Return the position, or raise what is known when there is no time for another try."""
+        loop, pause_s = asyncio.get_running_loop(), _PAUSE_FIRST_S
+        while True:
+            position = await self._try()
+            if position is not None:
+                return position
+            if loop.time() + pause_s + _TRY_S > self._ends_s:
+                raise self.verdict() from self._last
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _PAUSE_MAX_S)
+
+    async def _try(self) -> int | None:
+        """Return the command's position after one more try, None if the stream has not moved."""
+        doubt_before = self._in_doubt
+        self._in_doubt = True  # holds if time is up while the commit is on its way
+        try:
+            return await self._log.append(self._commit.stream, self._data, self._after)
+        except LogUnavailable as error:
+            self._last, self._in_doubt = error, doubt_before
+            if not doubt_before:
+                return None
+        except LostRace as error:
+            self._last, self._in_doubt = error, doubt_before
+        except LogFull as error:
+            self._last, self._in_doubt = error, doubt_before
+            if not doubt_before:
+                raise
+        except OutcomeUnknown as error:
+            self._last = error
+        return await self._settle()
+
+    async def _settle(self) -> int | None:
+        """Return where the commit's command stands; None while the stream has not moved."""
+        stream = self._commit.stream
+        try:
+            tail = await self._log.tail(stream, self._after)
+        except LogUnavailable:
+            return None
+        for entry in tail:
+            if _is_of_command(entry.data, self._commit):
+                return entry.position
+        if tail:
+            raise LostRace(f"{stream} moved on from position {self._after} to {tail[-1].position}")
         return None
-    for entry in tail:
-        if _is_of_command(entry.data, commit):
-            return entry.position
-    if tail:
-        raise LostRace(f"{commit.stream} moved on from position {after} to {tail[-1].position}")
-    return None
+
+    def verdict(self) -> LogError:
+        """Return what is known of the commit now."""
+        stream = self._commit.stream
+        if self._in_doubt:
+            return OutcomeUnknown(f"{stream}: no word from the log in time ({self._last})")
+        if isinstance(self._last, LostRace):
+            return LogUnavailable(f"{stream}: the log holds no commit at position {self._after}")
+        return self._last
 
 
 def _is_of_command(data: bytes, commit: Commit) -> bool:
@@ -182,11 +228,3 @@ def _is_of_command(data: bytes, commit: Commit) -> bool:
     except CommitError:
         return False
     return (other.actor, other.command_id) == (commit.actor, commit.command_id)
-
-
-def _verdict(last: LogError, stream: str, after: int, in_doubt: bool) -> LogError:
-    if in_doubt:
-        return OutcomeUnknown(f"{stream}: no word from the log in time ({last})")
-    if isinstance(last, LostRace):
-        return LogUnavailable(f"{stream}: the log holds no commit at position {after}")
-    return last

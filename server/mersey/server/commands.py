@@ -13,7 +13,7 @@ import msgspec
 from mersey.game.commands import Command, OpenTable
 from mersey.game.decide import decide
 from mersey.log.commit import SALT_BYTES
-from mersey.log.ports import PATIENCE_S, Log, LogUnavailable, LostRace, OutcomeUnknown, append_once
+from mersey.log.ports import Log, LogUnavailable, LostRace, OutcomeUnknown, append_once
 from mersey.log.table_commit import write_table_commit
 from mersey.server.clock import Clock
 from mersey.server.faults import ServiceCode, ServiceFault
@@ -21,8 +21,12 @@ from mersey.server.follower import Follower
 from mersey.server.table import Done, Table
 from mersey.server.tables import Tables, readable
 
-CATCH_UP_S: Final = 5.0
-"""How long a command waits for this node to see what its sender has seen elsewhere."""
+ANSWER_S: Final = 1.8
+"""How long a call waits for the log in all; then it is answered with what is known."""
+
+_APPEND_MIN_S: Final = 0.05
+_REST_S: Final = 0.1
+"""What is left of the time when an append gives up, so that its own word on the outcome is heard."""
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +78,7 @@ class Commands:
         """
         table = await self._tables.find(name)
         if table is None:
-            await self._follower.catch_up()
+            await self._catch_up(name)
             table = await self._tables.find(name)
         return readable(table)
 
@@ -84,20 +88,32 @@ class Commands:
         Raises:
             Refusal, TableRefusal: by the rules or the table; nothing has changed.
             ServiceFault: id used for something else, other version than asked for, table unreadable.
+            ArchiveBlocked: this node's archive can't be written, so that it takes no command.
             LogError: it was not appended, or that is not known.
         """
+        ends_s = asyncio.get_running_loop().time() + ANSWER_S
         lock = self._locks.setdefault(order.table, asyncio.Lock())
-        async with lock:  # spares lost races within this node; what is right does not depend on it
-            return await self._carry_out(order)
+        try:
+            async with asyncio.timeout_at(ends_s):
+                await lock.acquire()  # spares lost races within this node; what is right needs no lock
+        except TimeoutError:
+            raise LogUnavailable(f"table {order.table}: commands before this one wait for the log") from None
+        try:
+            table, done, is_new = await self._carry_out(order, ends_s)
+        finally:
+            lock.release()
+        return await self._answer(table, done, order, is_new=is_new)
 
-    async def _carry_out(self, order: Order) -> Answer:
+    async def _carry_out(self, order: Order, ends_s: float) -> tuple[Table, Done, bool]:
         mine = 0
         while True:
-            table = await self._current(order)
+            table = await self._current(order, ends_s)
             done = table.done(order.actor, order.command_id)
             if done is not None:
-                return await self._answer(table, done, order, is_new=done.position == mine)
+                return table, done, done.position == mine
             _check_version(table, order)
+            if self._follower.blocked is not None:
+                raise self._follower.blocked
             at = table.head
             events = decide(table.game, order.actor, order.command)
             _, data = write_table_commit(
@@ -110,13 +126,13 @@ class Commands:
                 salt=self._salt(),
             )
             try:
-                mine = await append_once(self._log, data, at.position)
+                mine = await append_once(self._log, data, at.position, patience_s=_patience_s(ends_s))
             except LostRace:
-                await self._passed_beyond(at.position, order.table)
+                await self._catch_up(order.table, ends_s)
             else:
-                await self._passed(mine, order.table)
+                await self._passed(mine, order.table, ends_s)
 
-    async def _current(self, order: Order) -> Table:
+    async def _current(self, order: Order, ends_s: float) -> Table:
         """Return the table, not before it shows what the sender has seen; a new one for an opening."""
         if isinstance(order.command, OpenTable):
             table = await self._tables.find(order.table)
@@ -125,26 +141,26 @@ class Commands:
             return readable(table)
         table = await self.table(order.table)
         if order.seen_version > table.head.version:
-            await self._follower.catch_up()
+            await self._catch_up(order.table, ends_s)
             if order.seen_version > table.head.version:
                 raise ServiceFault(ServiceCode.VERSION_AHEAD, head_version=table.head.version)
         return table
 
-    async def _passed(self, position: int, name: str) -> None:
+    async def _passed(self, position: int, name: str, ends_s: float) -> None:
         """Return once tables show ``position``, where the command stands in the log."""
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout_at(ends_s):
                 await self._follower.passed(position)
         except TimeoutError:
             raise OutcomeUnknown(f"table {name}: logged at {position}, but not seen in time") from None
 
-    async def _passed_beyond(self, position: int, name: str) -> None:
-        """Return once the table has moved on from ``position``; the log says that it has."""
+    async def _catch_up(self, name: str, ends_s: float | None = None) -> None:
+        """Return once this node shows all that the log holds now."""
         try:
-            async with asyncio.timeout(CATCH_UP_S):
+            async with asyncio.timeout_at(ends_s or asyncio.get_running_loop().time() + ANSWER_S):
                 await self._follower.catch_up()
         except TimeoutError:
-            raise LogUnavailable(f"table {name}: behind the log for {CATCH_UP_S:.0f} s") from None
+            raise LogUnavailable(f"table {name}: this node is behind the log") from None
 
     async def _answer(self, table: Table, done: Done, order: Order, *, is_new: bool) -> Answer:
         if not _is_same(done.command, order.command):
@@ -153,6 +169,11 @@ class Commands:
             return Answer(table, done.first, done.last, "logged", is_new)
         await self._follower.archived(done.position)
         return Answer(table, done.first, done.last, "archived", is_new)
+
+
+def _patience_s(ends_s: float) -> float:
+    """Return how long an append may be tried so that its caller is answered at ``ends_s``."""
+    return max(ends_s - _REST_S - asyncio.get_running_loop().time(), _APPEND_MIN_S)
 
 
 def _check_version(table: Table, order: Order) -> None:

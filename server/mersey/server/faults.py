@@ -39,6 +39,7 @@ class ServiceCode(StrEnum):
     LOG_UNAVAILABLE = "log_unavailable"
     OUTCOME_UNKNOWN = "outcome_unknown"
     ARCHIVE_UNAVAILABLE = "archive_unavailable"
+    ARCHIVE_BLOCKED = "archive_blocked"
     INTERNAL = "internal"
 
 
@@ -59,11 +60,12 @@ SENTENCE: Final[dict[ServiceCode, str]] = {
     ServiceCode.TABLE_UNAVAILABLE: "The table's record can't be read by this server.",
     ServiceCode.TOO_SLOW: "You read too slowly: resume from the version that you have.",
     ServiceCode.STOPPING: "The server is stopping: resume elsewhere from the version that you have.",
-    ServiceCode.LOG_FULL: "The log is full; nothing was done.",
+    ServiceCode.LOG_FULL: "The log is full; nothing was done: try again when its admin has raised the limit.",
     ServiceCode.LOG_REFUSED: "The log does not take this command; nothing was done.",
     ServiceCode.LOG_UNAVAILABLE: "The log can't be reached; nothing was done: try again.",
     ServiceCode.OUTCOME_UNKNOWN: "It is not known whether this was done: try again with the same command id.",
     ServiceCode.ARCHIVE_UNAVAILABLE: "The archive can't be written or read.",
+    ServiceCode.ARCHIVE_BLOCKED: "The archive can't be written now, its disk may be full: try again later.",
     ServiceCode.INTERNAL: "The server made a mistake; its log has more under the incident id.",
 }
 

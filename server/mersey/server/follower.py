@@ -10,10 +10,11 @@ import asyncio
 import bisect
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from mersey.log.archive import Archive
+from mersey.log.archive_schema import ArchiveBlocked
 from mersey.log.ports import Entry, Log, LogReplaced
 from mersey.rules.refusals import MerseyError
 from mersey.server.tables import Tables
@@ -22,6 +23,9 @@ _TABLE: Final = "table."
 _YIELD_EVERY: Final = 100
 _BEHIND_MAX: Final = 20_000
 """How many entries the archive may be behind before the follower waits for it."""
+
+_BLOCKED_PAUSE_S: Final = 0.5
+"""How long an archive that can't be written is left alone before the next try."""
 
 _logger = logging.getLogger(__name__)
 
@@ -72,6 +76,8 @@ class Follower:
         self._more = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.failure: MerseyError | None = None
+        self.blocked: ArchiveBlocked | None = None
+        """Why the archive can't be written now; what it lacks is kept, and written when it can be again."""
 
     @property
     def position(self) -> int:
@@ -102,8 +108,9 @@ class Follower:
         follow.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await follow
-        if self.failure is None:
-            await self._archived.reach(self._passed.now)
+        if self.failure is None and self.blocked is None:  # what the archive lacks is in the log
+            with contextlib.suppress(ArchiveBlocked):
+                await self._archived.reach(self._passed.now)
         fill.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await fill
@@ -114,8 +121,14 @@ class Follower:
         await self._passed.reach(position)
 
     async def archived(self, position: int) -> None:
-        """Return once the archive holds all entries up to ``position``."""
+        """Return once the archive holds all entries up to ``position``.
+
+        Raises:
+            ArchiveBlocked: it can't be written now.
+        """
         self._check()
+        if self.blocked is not None and position > self._archived.now:
+            raise self.blocked
         await self._archived.reach(position)
 
     async def catch_up(self) -> None:
@@ -159,8 +172,9 @@ class Follower:
         self._passed.advance(entry.position)
         if table is not None:
             self._tables.applied(table)
-        if len(self._backlog) > _BEHIND_MAX:
-            await self._archived.reach(entry.position)
+        while len(self._backlog) > _BEHIND_MAX:
+            with contextlib.suppress(ArchiveBlocked):
+                await self._archived.reach(entry.position)
 
     async def _fill_archive(self) -> None:
         """Write all that waits, again and again: what comes in the meantime shares the next transaction."""
@@ -170,7 +184,24 @@ class Follower:
                 self._more.clear()
                 entries, self._backlog = self._backlog, []
                 if entries:
-                    await self._archive.write(entries)
+                    await self._write(entries)
                     self._archived.advance(entries[-1].position)
         except MerseyError as error:
             self._fail(error)
+
+    async def _write(self, entries: Sequence[Entry]) -> None:
+        """Write ``entries`` to the archive, again and again while it can't be written."""
+        while True:
+            try:
+                await self._archive.write(entries)
+            except ArchiveBlocked as error:
+                if self.blocked is None:
+                    _logger.critical("commands are refused until the archive can be written: %s", error)
+                    self.blocked = error
+                    self._archived.fail(error)
+                await asyncio.sleep(_BLOCKED_PAUSE_S)
+            else:
+                if self.blocked is not None:
+                    _logger.critical("the archive can be written again, commands are taken again")
+                    self.blocked = None
+                return

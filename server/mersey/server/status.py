@@ -17,10 +17,10 @@ from google.protobuf import any_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 
-from mersey.client.errors import CARDS_KEY, SECTION_KEY
+from mersey.client.errors import CARDS_KEY, RETRY_MS_KEY, SECTION_KEY
 from mersey.client.wire import Failure, WireError
 from mersey.game.refusals import TableCode, TableRefusal
-from mersey.log.archive_schema import ArchiveError
+from mersey.log.archive_schema import ArchiveBlocked, ArchiveError
 from mersey.log.ports import LogError, LogFull, LogRefused, LogUnavailable, LostRace, OutcomeUnknown
 from mersey.rules.refusals import Code, Refusal
 from mersey.server.faults import FieldFault, ServiceCode, ServiceFault
@@ -65,11 +65,22 @@ STATUS: Final[dict[AnyCode, grpc.StatusCode]] = {
     ServiceCode.LOG_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     ServiceCode.OUTCOME_UNKNOWN: grpc.StatusCode.UNAVAILABLE,
     ServiceCode.ARCHIVE_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    ServiceCode.ARCHIVE_BLOCKED: grpc.StatusCode.UNAVAILABLE,
     ServiceCode.INTERNAL: grpc.StatusCode.INTERNAL,
 }
 """Every code and its status: INVALID_ARGUMENT can never be right, FAILED_PRECONDITION is wrong now."""
 
 assert STATUS.keys() == {*Code, *TableCode, *ServiceCode}, "every code has its status"
+
+RETRY_MS: Final[dict[ServiceCode, int]] = {
+    ServiceCode.VERSION_AHEAD: 100,
+    ServiceCode.STOPPING: 100,
+    ServiceCode.LOG_UNAVAILABLE: 250,
+    ServiceCode.OUTCOME_UNKNOWN: 250,
+    ServiceCode.ARCHIVE_BLOCKED: 1000,
+    ServiceCode.LOG_FULL: 5000,
+}
+"""After how many milliseconds the same command id is worth another try."""
 
 _LOG_CODES: Final[dict[type[LogError], ServiceCode]] = {
     LogFull: ServiceCode.LOG_FULL,
@@ -93,7 +104,9 @@ def failure_of(error: BaseException) -> Failure:
         case FieldFault():
             return _failure(error.code, str(error), error.faults)
         case ServiceFault():
-            return _failure(error.code, str(error), error.facts)
+            retry_ms = RETRY_MS.get(error.code)
+            hint = {} if retry_ms is None else {RETRY_MS_KEY: str(retry_ms)}
+            return _failure(error.code, str(error), {**error.facts, **hint})
         case WireError():
             return failure_of(FieldFault({error.field: error.fault}))
         case _:
@@ -106,6 +119,8 @@ def _of_the_shell(error: BaseException) -> ServiceFault:
         _logger.warning("%s", error)
         return ServiceFault(_LOG_CODES.get(type(error), ServiceCode.LOG_UNAVAILABLE))
     if isinstance(error, ArchiveError):
+        if isinstance(error, ArchiveBlocked):
+            return ServiceFault(ServiceCode.ARCHIVE_BLOCKED)
         _logger.error("%s", error)
         return ServiceFault(ServiceCode.ARCHIVE_UNAVAILABLE)
     incident = secrets.token_hex(8)
@@ -121,6 +136,10 @@ def status_of(failure: Failure) -> status_pb2.Status:
     """Return ``failure`` as ``google.rpc.Status`` with its details."""
     status = status_pb2.Status(code=failure.code, message=failure.message)
     _add(status, error_details_pb2.ErrorInfo(reason=failure.reason, domain=DOMAIN, metadata=failure.metadata))
+    if retry_ms := failure.metadata.get(RETRY_MS_KEY):
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromMilliseconds(int(retry_ms))
+        _add(status, retry)
     if failure.reason == ServiceCode.INVALID_ARGUMENT.upper():
         violation = error_details_pb2.BadRequest.FieldViolation
         _add(

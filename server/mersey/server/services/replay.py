@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -11,6 +12,7 @@ from mersey.client.wire import table_id, table_name, view_to_proto
 from mersey.game.view import OPEN, Viewer, seat_viewer, view, view_bytes
 from mersey.log import archive_reader
 from mersey.log.archive_reader import ArchiveReader
+from mersey.log.archive_schema import ArchiveBlocked
 from mersey.log.table_commit import stream_of
 from mersey.replay.verdict import Verdict
 from mersey.replay.verify import verify_commits
@@ -62,7 +64,8 @@ class ReplayService:
         """List games, the newest first, up to all that this server has shown."""
         size = fields.page_size(request.page_size)
         before = fields.page_before(request.page_token)
-        await self._follower.archived(self._follower.position)
+        with contextlib.suppress(ArchiveBlocked):  # what it holds can be listed all the same
+            await self._follower.archived(self._follower.position)
         games = await self._read(lambda reader: _page(reader, before, size + 1))
         page = games[:size]
         more = fields.page_token(page[-1][0]) if len(games) > size else ""
