@@ -19,7 +19,7 @@ CONNECT_S: Final = 10.0
 REQUEST_S: Final = 2.0
 """How long an answer of JetStream is waited for."""
 
-APPEND_S: Final = 0.6
+APPEND_S: Final = 0.5
 """How long the connection, and then an acknowledgement, is waited for before the log is looked into."""
 
 _RECONNECT_WAIT_S: Final = 0.1

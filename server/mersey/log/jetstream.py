@@ -18,7 +18,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js import api
 
-from mersey.log.connection import REQUEST_S, NatsConnection
+from mersey.log.connection import APPEND_S, NatsConnection
 from mersey.log.ports import (
     Entry,
     Incarnation,
@@ -49,11 +49,12 @@ class JetStreamLog:
     def __init__(self, connection: NatsConnection, incarnation: Incarnation, request_s: float) -> None:
         self._connection = connection
         self._request_s = request_s
+        self._is_heard = True
         self.incarnation: Final = incarnation
 
     @classmethod
     async def open(
-        cls, connection: NatsConnection, *, replicas: int = 1, request_s: float = REQUEST_S
+        cls, connection: NatsConnection, *, replicas: int = 1, request_s: float = APPEND_S
     ) -> Self:
         """Return the log of this server, whose configuration has been checked.
 
@@ -73,6 +74,11 @@ class JetStreamLog:
             raise LogUnavailable("JetStream does not answer") from error
         check(info.config, replicas)
         return cls(connection, _incarnation_of(info), request_s)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the log is known not to be reached now, so that what was followed of it may be behind."""
+        return not (self._connection.is_up and self._is_heard)
 
     async def append(self, stream: str, data: bytes, after: int) -> int:
         """Append ``data`` if the stream's last commit stands at ``after``; see `Log.append`."""
@@ -171,12 +177,14 @@ class JetStreamLog:
             try:
                 await self._check_holds(after)
                 async with run:
+                    self._is_heard = True
                     while (entry := await run.next_entry()) is not None:
                         if entry.position != after + 1:
                             raise LogHole(after + 1, entry.position - 1)
                         after, pause_s = entry.position, _RETRY_S
                         yield entry
             except (LogUnavailable, nats.errors.Error, nats.js.errors.Error, OSError) as error:
+                self._is_heard = False
                 _logger.warning("following the log from %d: %s; trying again", after, error)
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, _RETRY_MAX_S)
