@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mersey.game.view import OPEN, SPECTATOR, Viewer, seat_viewer
 from mersey.replay.account import account
@@ -16,6 +18,7 @@ from mersey.replay.sources import RecordedGame, SourceError, open_game
 from mersey.replay.stepper import ReplayError, Stepper, check_viewer
 from mersey.replay.timeline import Timeline, TimelineError
 from mersey.replay.verify import verify_commits
+from mersey.replay.verify_all import Tally, tables_of, verify_all
 
 Named = Annotated[
     str,
@@ -93,13 +96,45 @@ def _step(stepper: Stepper) -> None:
         typer.echo(answer.text)
 
 
-def verify(name: Named, data: Data = DATA) -> None:
+def verify(
+    name: Annotated[
+        str | None, typer.Argument(metavar="GAME|FILE|last", help="As for replay; or say --all.")
+    ] = None,
+    data: Data = DATA,
+    every: Annotated[bool, typer.Option("--all", help="Every game of the data folder.")] = False,
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, help="With --all: how many work at once.")
+    ] = None,
+) -> None:
     """Prove a recorded game from its bytes, or name the first commit at fault."""
+    if (name is None) != every:
+        raise ReplayError("say which game to verify, or --all, and not both")
+    if name is None:
+        _verify_all(data, processes)
+        return
     game = open_game(name, data)
     verdict = verify_commits(game.commits, game.table)
     for line in report(verdict, game.source, game.fault):
         typer.echo(line)
     if not verdict.ok or game.fault is not None or not game.commits:
+        raise typer.Exit(1)
+
+
+def _verify_all(data: Path, processes: int | None) -> None:
+    """Verify every game; name those that are not proved, and end with 1 if there is one."""
+    tables = tables_of(data)
+    console = Console(soft_wrap=True)
+    columns = (TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TextColumn("games"))
+    total = Tally()
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        for checked in progress.track(verify_all(data, tables, processes), total=len(tables)):
+            total.add(checked)
+            if checked.state != "whole":
+                progress.console.print(str(checked), highlight=False, markup=False)
+    typer.echo(str(total))
+    if not total.ok:
         raise typer.Exit(1)
 
 

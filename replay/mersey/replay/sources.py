@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -22,6 +22,8 @@ LAST: Final = "last"
 
 _TABLES: Final = stream_of("")
 _NAMED_MAX: Final = 5
+
+ReaderT = TypeVar("ReaderT", bound=ArchiveReader)
 
 
 class SourceError(MerseyError):
@@ -55,7 +57,7 @@ def open_game(name: str, data: Path) -> RecordedGame:
     """
     if _is_path(name) or (name != LAST and Path(name).is_file()):
         return _from_file(Path(name))
-    with _archive(data) as archive:
+    with open_archive(data, ArchiveReader) as archive:
         return _from_archive(archive, _table_named(archive, name.removeprefix("tables/"), data))
 
 
@@ -66,7 +68,7 @@ def list_games(data: Path) -> list[Game]:
         SourceError: there is no such folder, or no server has kept its data there.
         ArchiveError: the archive can't be read.
     """
-    with _archive(data) as archive:
+    with open_archive(data, ArchiveReader) as archive:
         return list(_games(archive))
 
 
@@ -80,13 +82,19 @@ def _from_file(path: Path) -> RecordedGame:
     return RecordedGame(record.table, str(path), record.commits, fault=record.fault)
 
 
-def _archive(data: Path) -> ArchiveReader:
+def open_archive(data: Path, kind: type[ReaderT]) -> ReaderT:
+    """Return a reader of the archive in the data folder ``data``.
+
+    Raises:
+        SourceError: there is no such folder, or no server has kept its data there.
+        ArchiveError: the archive can't be read.
+    """
     path = data / "archive.db"
     if not data.is_dir():
         raise SourceError(f"{data}: no such data folder: name the server's with --data, or a record file")
     if not path.is_file():
         raise SourceError(f"{data}: no archive in it: name the data folder of a server that has run (--data)")
-    return ArchiveReader(path)
+    return kind(path)
 
 
 def _from_archive(archive: ArchiveReader, table: str) -> RecordedGame:
