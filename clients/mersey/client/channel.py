@@ -83,7 +83,8 @@ class MerseyClient:
     """A player's, host's or spectator's client of one server.
 
     Args:
-        target: HOST:PORT.
+        target: HOST:PORT, or several servers of one log with commas between: when one is away, or can't reach
+            the log, everything goes on at the next.
         token: who you are, as the server's host gave it to you.
         credentials: TLS; without them the connection is in the clear.
         new_id: makes the ids of commands.

@@ -11,7 +11,7 @@ import grpc.aio
 from mersey.client.errors import UnavailableError
 from mersey.client.session import GapError, TableSession
 from mersey.client.strategies.turn import Turn
-from mersey.client.transport import Transport, error_from_rpc
+from mersey.client.transport import Transport, away, error_from_rpc
 from mersey.client.wire import RawUpdate, table_name, updates_from_proto
 from mersey.game.seen import Update
 from mersey.v1 import table_pb2
@@ -45,10 +45,12 @@ async def follow(transport: Transport, table: str, after_version: int = 0) -> As
         call = transport.tables.Watch(request, metadata=transport.metadata)
         try:
             async for response in call:
+                if response.log_away and transport.has_others:
+                    raise away()
                 new = session.receive(updates_from_proto(response.updates))
                 session.hear(response.head_version)
                 backoff.reset()
-                yield Moment(new, None, session.stale)
+                yield Moment(new, None, session.stale or response.log_away)
             return
         except grpc.aio.AioRpcError as error:
             failure = error_from_rpc(error)
@@ -56,8 +58,8 @@ async def follow(transport: Transport, table: str, after_version: int = 0) -> As
                 raise failure from None
             yield AWAY
             await backoff.wait(failure)
-        except GapError as gap:
+        except (GapError, UnavailableError) as error:
             yield AWAY
-            await backoff.wait(gap)
+            await backoff.wait(error)
         finally:
             call.cancel()

@@ -20,7 +20,7 @@ from mersey.client.following import AWAY, Moment
 from mersey.client.session import GapError, PendingCommand, TableSession
 from mersey.client.strategies.turn import Turn
 from mersey.client.table_info import TableInfo
-from mersey.client.transport import NewId, Transport, error_from_rpc
+from mersey.client.transport import NewId, Transport, away, error_from_rpc
 from mersey.client.wire import (
     Durability,
     RawUpdate,
@@ -80,6 +80,7 @@ class SeatPlay:
         self._answers: dict[str, asyncio.Future[Acted]] = {}
         self._outbox: _Outbox = asyncio.Queue()
         self._acted = 0
+        self._is_behind = False
         self._over = info.finished and after_version >= info.version
         self._ended: Exception | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -103,8 +104,8 @@ class SeatPlay:
 
     @property
     def stale(self) -> bool:
-        """Whether the server is known to be further than what has come."""
-        return self._session.stale
+        """Whether more is known to have happened than what has come, or may have."""
+        return self._session.stale or self._is_behind
 
     async def moments(self) -> AsyncIterator[Moment]:
         """Yield what comes, until the game is over or the table closed.
@@ -193,6 +194,9 @@ class SeatPlay:
         stream = self._transport.tables.Play(_taken_from(outbox), metadata=self._transport.metadata)
         try:
             async for response in stream:
+                self._is_behind = response.log_away
+                if response.log_away and self._transport.has_others:
+                    raise away()
                 answered()
                 self._take(response)
                 if self._done:
@@ -257,7 +261,7 @@ class SeatPlay:
         turn = None
         if news.HasField("turn"):
             turn = Turn(view_from_proto(news.turn.view), choices_from_proto(news.turn.choices), self.rules)
-        self._moments.put_nowait(Moment(new, turn, self._session.stale))
+        self._moments.put_nowait(Moment(new, turn, self.stale))
         self._over = self._over or any(_ends(update) for update in new)
 
     def _give_up(self, error: Exception) -> None:

@@ -42,13 +42,18 @@ ResponseT = TypeVar("ResponseT", bound=Message)
 
 
 class Backoff:
-    """How long to wait before the next try, and when to give up.
+    """How long to wait before the next try, at which server, and when to give up.
 
-    ``patience_s`` is how long a server may be away, in seconds; None waits for ever.
+    ``patience_s`` is how long a server may be away, in seconds; None waits for ever. ``leave`` is told the
+    number of the server that has failed, and returns that of the next one to try.
     """
 
-    def __init__(self, patience_s: float | None) -> None:
+    def __init__(
+        self, patience_s: float | None, at: int = 0, leave: Callable[[int], int] = lambda at: at
+    ) -> None:
         self._patience_s = patience_s
+        self._at = at
+        self._leave = leave
         self.reset()
 
     def reset(self) -> None:
@@ -57,17 +62,60 @@ class Backoff:
         self._waited_s = 0.0
 
     async def wait(self, error: Exception) -> None:
-        """Wait before the next try; raise ``error`` where patience is at its end."""
+        """Wait before the next try, as long as the server asks for; raise ``error`` where patience is over.
+
+        Where there is another server, the next try is made there, and no request of the one before is heeded.
+        """
         if self._patience_s is not None and self._waited_s >= self._patience_s:
             raise error
-        wait_s = self._wait_s * random.uniform(0.5, 1.0)
+        at, wait_s = self._leave(self._at), self._wait_s
+        if at == self._at and isinstance(error, UnavailableError):
+            wait_s = max(wait_s, error.retry_s)
+        self._at = at
+        wait_s *= random.uniform(0.5, 1.0)
         await asyncio.sleep(wait_s)
         self._waited_s += wait_s
         self._wait_s = min(2 * self._wait_s, _LONGEST_WAIT_S)
 
 
+class _Server:
+    """One server, by its address; nothing is sent before the first call."""
+
+    def __init__(self, target: str, credentials: grpc.ChannelCredentials | None) -> None:
+        if credentials is None:
+            self.channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
+        else:
+            self.channel = grpc.aio.secure_channel(target, credentials, options=_OPTIONS)
+        self.tables: TableServiceAsyncStub = TableServiceStub(self.channel)
+        self.replays: ReplayServiceAsyncStub = ReplayServiceStub(self.channel)
+
+    async def connects(self) -> bool:
+        """Return whether it answers, once that is known."""
+        state = self.channel.get_state(try_to_connect=True)
+        while state is not grpc.ChannelConnectivity.READY:
+            if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                return False
+            await self.channel.wait_for_state_change(state)
+            state = self.channel.get_state(try_to_connect=True)
+        return True
+
+
+class _Current:
+    """A stub whose methods call the server that is the current one when they are called."""
+
+    def __init__(self, stub: Callable[[], object]) -> None:
+        self._stub = stub
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        return lambda *args, **options: getattr(self._stub(), name)(*args, **options)
+
+
 class Transport:
-    """A channel to ``target`` (HOST:PORT) with a token; TLS where ``credentials`` are given."""
+    """A connection to one of several servers with a token; TLS where ``credentials`` are given.
+
+    ``target`` is HOST:PORT, or several with commas between: any of them serves any table, so a call that
+    finds one away goes to the next, with the same command id.
+    """
 
     def __init__(
         self,
@@ -78,45 +126,48 @@ class Transport:
         call_s: float = 10.0,
         patience_s: float | None = 30.0,
     ) -> None:
-        if credentials is None:
-            self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
-        else:
-            self._channel = grpc.aio.secure_channel(target, credentials, options=_OPTIONS)
+        self._servers = [_Server(one.strip(), credentials) for one in target.split(",")]
+        self._at = 0
         self.target: Final = target
         self.metadata: Final = (("authorization", f"Bearer {token}"),) if token else ()
-        self.tables: TableServiceAsyncStub = TableServiceStub(self._channel)
-        self.replays: ReplayServiceAsyncStub = ReplayServiceStub(self._channel)
+        self.tables = cast("TableServiceAsyncStub", _Current(lambda: self._servers[self._at].tables))
+        self.replays = cast("ReplayServiceAsyncStub", _Current(lambda: self._servers[self._at].replays))
         self._call_s = call_s
         self._patience_s = patience_s
 
+    @property
+    def has_others(self) -> bool:
+        """Whether there is another server to go to."""
+        return len(self._servers) > 1
+
     async def close(self) -> None:
-        """End every call and the connection."""
-        await self._channel.close(None)
+        """End every call and the connections."""
+        for server in self._servers:
+            await server.channel.close(None)
 
     async def connect(self, within_s: float) -> None:
         """Return once a server answers.
 
         Raises:
-            UnavailableError: none does: at once where the connection is refused, else after ``within_s``.
+            UnavailableError: none does: at once where every connection is refused, else after ``within_s``.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                if await self._connects():
-                    return
+                for _ in self._servers:
+                    if await self._servers[self._at].connects():
+                        return
+                    self._leave(self._at)
         raise UnavailableError(UNAVAILABLE, "", f"no server answers at {self.target}")
 
-    async def _connects(self) -> bool:
-        state = self._channel.get_state(try_to_connect=True)
-        while state is not grpc.ChannelConnectivity.READY:
-            if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-                return False
-            await self._channel.wait_for_state_change(state)
-            state = self._channel.get_state(try_to_connect=True)
-        return True
+    def _leave(self, at: int) -> int:
+        """Go on from the server of that number, unless another call has gone on already; return where to."""
+        if at == self._at:
+            self._at = (at + 1) % len(self._servers)
+        return self._at
 
     def backoff(self) -> Backoff:
         """Return the patience for one call or stream."""
-        return Backoff(self._patience_s)
+        return Backoff(self._patience_s, self._at, self._leave)
 
     async def call(
         self, method: grpc.aio.UnaryUnaryMultiCallable[RequestT, ResponseT], request: RequestT
@@ -158,6 +209,11 @@ def _info(error: grpc.aio.AioRpcError) -> error_details_pb2.ErrorInfo | None:
         return None
     info = error_details_pb2.ErrorInfo()
     return info if any(detail.Unpack(info) for detail in details) else None
+
+
+def away() -> UnavailableError:
+    """Return what is wrong with a server that says itself that others may be further."""
+    return UnavailableError(UNAVAILABLE, "", "the server can't reach the log: another may")
 
 
 NewId = Callable[[], str]

@@ -137,6 +137,12 @@ class ArchiveReader:
         )
         return [SeatResult(*row) for row in rows]
 
+    def name(self, player: str) -> str:
+        """Return the display name of ``player`` that was copied here, empty where none was."""
+        for (name,) in self._rows("SELECT name FROM names WHERE player = ?", player):
+            return str(name)
+        return ""
+
     def names(self) -> dict[str, str]:
         """Return all display names that were copied here, by player id."""
         return {player: name for player, name in self._rows("SELECT player, name FROM names")}

@@ -14,10 +14,11 @@ import uvloop
 
 from mersey.log.directory import NameRefused, normalised
 from mersey.log.failpoints import Failpoints
-from mersey.server import mending_cli
+from mersey.server import mending_cli, nats_cli
 from mersey.server.auth import ROLES, Keys, Role
 from mersey.server.config import Config, ConfigError
 from mersey.server.demo_cli import demo
+from mersey.server.drill import cli as drill_cli
 from mersey.server.node import Node
 
 token_group = typer.Typer(no_args_is_help=True, help="Make tokens for players and hosts.")
@@ -38,7 +39,9 @@ def register(app: typer.Typer) -> None:
     """Join the server's commands to ``mersey``."""
     app.command("serve")(serve)
     app.command("demo")(demo)
+    drill_cli.register(app)
     mending_cli.register(app)
+    nats_cli.register(app)
     app.add_typer(token_group, name="token")
 
 
@@ -50,7 +53,10 @@ def serve(
     ] = None,
     nats: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="A NATS server of your own (MERSEY_NATS; default: one inside)."),
+        typer.Option(
+            metavar="URL",
+            help="A NATS server of your own, or a cluster's with commas (MERSEY_NATS; default: one inside).",
+        ),
     ] = None,
     nats_monitor: Annotated[
         list[str] | None,

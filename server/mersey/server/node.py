@@ -12,7 +12,6 @@ from typing import Final, Self
 
 import grpc
 import grpc.aio
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from mersey.log.archive import Archive, commit_transaction
@@ -29,13 +28,15 @@ from mersey.rules.refusals import MerseyError
 from mersey.server.auth import Keys, Role, write_private
 from mersey.server.clock import server_clock
 from mersey.server.commands import Commands
-from mersey.server.config import Config, ConfigError
+from mersey.server.config import Config, ConfigError, nats_urls
 from mersey.server.edge import Edge
 from mersey.server.failing import FailingCommands
 from mersey.server.faults import ServiceFault
 from mersey.server.follower import Follower
+from mersey.server.health import Health
 from mersey.server.names import Names
 from mersey.server.projection import project
+from mersey.server.reach import Reach
 from mersey.server.services import play, replay, table, watch
 from mersey.server.standins import StandIns
 from mersey.server.stopping import Stopping
@@ -43,6 +44,9 @@ from mersey.server.strategies import STRATEGIES
 from mersey.server.tables import Tables
 
 HOST_NAME: Final = "Host"
+
+CLUSTER_REPLICAS: Final = 3
+"""On how many servers of a NATS cluster a commit has to be kept."""
 
 _LOG_SHARE_OF_DISK: Final = 2
 """The log may take one part in so many of the room that is free when it is made."""
@@ -127,7 +131,8 @@ class Node:
         if config.nats is None and config.is_loopback:
             self._keep_host_token()
         connection = await self._connect(folder)
-        self._log = log = await JetStreamLog.open(connection)
+        replicas = CLUSTER_REPLICAS if connection.in_cluster else 1
+        self._log = log = await JetStreamLog.open(connection, replicas=replicas)
         points = self._failpoints
         commit = failing_commit(points) if points else commit_transaction
         archive = Archive.open(folder.archive, log.incarnation, project, commit)
@@ -141,6 +146,7 @@ class Node:
         self._stack.push_async_callback(follower.stop)
         await follower.start()
         names = Names(await Directory.open(connection), archive)
+        self._stack.callback(names.close)
         await names.copy_all()
         clock = server_clock()
         if points:
@@ -169,7 +175,11 @@ class Node:
 
     async def _connect(self, folder: DataFolder) -> NatsConnection:
         if self.config.nats is not None:
-            connection = await NatsConnection.open(self.config.nats)
+            connection = await NatsConnection.open(
+                *nats_urls(self.config.nats, "nats"),
+                user=self.config.nats_user,
+                password=self.config.nats_password,
+            )
             self._stack.push_async_callback(connection.close)
             check_version(connection)
             if reason := await unverified_because(self.config.nats_monitors, connection):
@@ -197,26 +207,26 @@ class Node:
         server = grpc.aio.server(options=_OPTIONS)
         edge = Edge(self.keys, config.write_s)
         tabling = table.TableService(commands, tables, names, tuple(STRATEGIES))
-        watching = watch.Watching(commands, tables, self._stopping, config.heartbeat_s)
-        playing = play.Playing(commands, tables, tabling.act, self._stopping, config.heartbeat_s)
+        reach = Reach(lambda: self.log.is_away)
+        watching = watch.Watching(commands, tables, self._stopping, reach, config.heartbeat_s)
+        playing = play.Playing(commands, tables, tabling.act, self._stopping, reach, config.heartbeat_s)
         replaying = replay.ReplayService(commands, follower, archive)
         self._stack.callback(replaying.close)
         methods = tabling.methods() | watching.methods() | playing.methods()
         server.add_generic_rpc_handlers(
             (edge.handler(table.SERVICE, methods), edge.handler(replay.SERVICE, replaying.methods()))
         )
-        servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack it
-        health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-        services = ("", table.SERVICE, replay.SERVICE)
-        for service in services:
-            await servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
+        health = Health(server, lambda: not reach.is_away and follower.blocked is None)
+        await health.start(("", table.SERVICE, replay.SERVICE))
         reflection.enable_server_reflection(
             (table.SERVICE, replay.SERVICE, "grpc.health.v1.Health", reflection.SERVICE_NAME), server
         )
+        looking = asyncio.create_task(reach.watch())
         await self._listen(server)
 
         async def stop() -> None:
-            await servicer.enter_graceful_shutdown()
+            await health.stop()
+            looking.cancel()
             self._stopping.set()
             await server.stop(config.grace_s)
 

@@ -19,7 +19,13 @@ HOST_TOKEN: Final = Path("mersey-data") / "host.token"
 """Where ``mersey serve`` leaves the host's token, seen from the folder in which it was started."""
 
 Server = Annotated[
-    str, typer.Option("--server", envvar="MERSEY_SERVER", metavar="HOST:PORT", help="The server.")
+    str,
+    typer.Option(
+        "--server",
+        envvar="MERSEY_SERVER",
+        metavar="HOST:PORT",
+        help="The server, or several of one log with commas.",
+    ),
 ]
 Token = Annotated[
     str,

@@ -17,6 +17,7 @@ from mersey.server.commands import Commands
 from mersey.server.edge import Method, Sink, two_way_stream
 from mersey.server.faults import FieldFault, ServiceCode, ServiceFault
 from mersey.server.raw import delimited, repeated
+from mersey.server.reach import Reach
 from mersey.server.services import fields
 from mersey.server.services.cursor import Cursor, News
 from mersey.server.services.watch import with_resume
@@ -38,12 +39,19 @@ class Playing:
     """The ``Play`` method; ``act`` plays one action and returns a serialised ``ActResponse``."""
 
     def __init__(
-        self, commands: Commands, tables: Tables, act: Act, stopping: Stopping, heartbeat_s: float
+        self,
+        commands: Commands,
+        tables: Tables,
+        act: Act,
+        stopping: Stopping,
+        reach: Reach,
+        heartbeat_s: float,
     ) -> None:
         self._commands = commands
         self._tables = tables
         self._act = act
         self._stopping = stopping
+        self._reach = reach
         self._heartbeat_s = heartbeat_s
 
     def methods(self) -> dict[str, Method]:
@@ -56,11 +64,11 @@ class Playing:
         Raises:
             ServiceFault: stopping, or too slow; the tables are watched again from the versions received.
         """
-        stream = _Stream(caller, self._commands, self._tables, self._act)
+        stream = _Stream(caller, self._commands, self._tables, self._act, self._reach)
         reader = asyncio.create_task(stream.read(requests))
         reader.add_done_callback(lambda _: stream.wake.set())
         try:
-            with self._stopping.telling(stream.wake.set):
+            with self._stopping.telling(stream.wake.set), self._reach.telling(stream.beat):
                 while not (reader.done() and stream.is_idle):
                     stream.wake.clear()
                     heartbeat = False
@@ -90,8 +98,9 @@ class _Watched:
 class _Stream:
     """What one stream has going: commands on their way, answers that wait, tables that it watches."""
 
-    def __init__(self, caller: Caller, commands: Commands, tables: Tables, act: Act) -> None:
+    def __init__(self, caller: Caller, commands: Commands, tables: Tables, act: Act, reach: Reach) -> None:
         self.wake = asyncio.Event()
+        self._reach = reach
         self._caller = caller
         self._commands = commands
         self._tables = tables
@@ -121,6 +130,11 @@ class _Stream:
         for watched in self._watched.values():
             watched.release()
         self._watched.clear()
+
+    def beat(self) -> None:
+        """Send a heartbeat at once."""
+        self._dirty |= dict.fromkeys(self._watched)
+        self.wake.set()
 
     # Up
 
@@ -223,8 +237,11 @@ class _Stream:
         answers, self._answers = self._answers, []
         ended, self._ended = self._ended, []
         tables += [delimited(updates.SerializeToString()) for updates in ended]
-        return repeated(table_pb2.PlayResponse.ANSWERS_FIELD_NUMBER, answers) + repeated(
-            table_pb2.PlayResponse.TABLES_FIELD_NUMBER, tables
+        rest = table_pb2.PlayResponse(log_away=self._reach.is_away)
+        return (
+            repeated(table_pb2.PlayResponse.ANSWERS_FIELD_NUMBER, answers)
+            + repeated(table_pb2.PlayResponse.TABLES_FIELD_NUMBER, tables)
+            + rest.SerializeToString()
         )
 
     def _news(self, name: str) -> bytes | None:

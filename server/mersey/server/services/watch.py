@@ -11,6 +11,7 @@ from mersey.server.commands import Commands
 from mersey.server.edge import Method, Sink, server_stream
 from mersey.server.faults import ServiceCode, ServiceFault
 from mersey.server.raw import repeated
+from mersey.server.reach import Reach
 from mersey.server.services import fields
 from mersey.server.services.cursor import Cursor, News
 from mersey.server.stopping import Stopping, wait_within
@@ -24,11 +25,17 @@ class Watching:
     """The ``Watch`` method."""
 
     def __init__(
-        self, commands: Commands, tables: Tables, stopping: Stopping, heartbeat_s: float = HEARTBEAT_S
+        self,
+        commands: Commands,
+        tables: Tables,
+        stopping: Stopping,
+        reach: Reach,
+        heartbeat_s: float = HEARTBEAT_S,
     ) -> None:
         self._commands = commands
         self._tables = tables
         self._stopping = stopping
+        self._reach = reach
         self._heartbeat_s = heartbeat_s
 
     def methods(self) -> dict[str, Method]:
@@ -49,11 +56,11 @@ class Watching:
         table.listeners.add(changed.set)
         sent = after
         try:
-            with self._stopping.telling(changed.set):
+            with self._stopping.telling(changed.set), self._reach.telling(changed.set):
                 while True:
                     changed.clear()
                     news = cursor.take()
-                    await sink.send(_message(news))
+                    await sink.send(_message(news, self._reach.is_away))
                     sent = cursor.version
                     if cursor.is_at_end:
                         return
@@ -68,8 +75,8 @@ class Watching:
             unpin()
 
 
-def _message(news: News) -> bytes:
-    rest = table_pb2.WatchResponse(head_version=news.head_version, turn=news.turn)
+def _message(news: News, log_away: bool) -> bytes:
+    rest = table_pb2.WatchResponse(head_version=news.head_version, turn=news.turn, log_away=log_away)
     return repeated(table_pb2.WatchResponse.UPDATES_FIELD_NUMBER, news.bodies) + rest.SerializeToString()
 
 
