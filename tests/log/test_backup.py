@@ -67,14 +67,17 @@ async def test_a_backup_is_an_archive_with_its_guards_and_goes_on(tmp_path: Path
     await archive.close()
 
 
-async def test_a_backup_of_a_damaged_archive_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("index", [500, 899], ids=["in the middle", "a stream's last commit"])
+async def test_a_backup_of_a_damaged_archive_is_none(tmp_path: Path, index: int) -> None:
     path = tmp_path / "archive.db"
     await (await filled(path)).close()
-    data = path.read_bytes()
-    place = data.index(ENTRIES[500].data) + 40
-    path.write_bytes(data[:place] + b"#" + data[place + 1 :])
+    data, entry = path.read_bytes(), ENTRIES[index]
+    place = data.index(entry.data) + entry.data.index(b'"at_ms":') + len(b'"at_ms":')
+    path.write_bytes(data[:place] + b"9" + data[place + 1 :])
 
-    with pytest.raises(ArchiveError, match=rf"archive\.db: damaged \(position {ENTRIES[500].position}: "):
+    with pytest.raises(
+        ArchiveError, match=rf"archive\.db: damaged \(position {entry.position}: bytes and hash"
+    ):
         back_up(path, tmp_path / "backup.db", quiet)
     assert os.listdir(tmp_path) == ["archive.db"] or not (tmp_path / "backup.db").exists()
     assert not list(tmp_path.glob(".backup*"))

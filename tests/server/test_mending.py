@@ -288,6 +288,17 @@ async def test_a_flipped_byte_in_the_archive_is_placed_and_the_log_stands(data: 
     assert (await reconciled(data))[0]
 
 
+async def test_a_flipped_byte_in_a_streams_last_commit_is_found_by_the_hash_beside_it(data: Path) -> None:
+    last = max(position for position, (stream, _) in enumerate(GAMES, start=1) if stream == "table.beta")
+    flip(data / "archive.db", GAMES[last - 1][1][:200])
+
+    equal, said = await reconciled(data)
+
+    assert not equal
+    assert "table.beta: differs at commit 130: the archive's bytes are at fault" in said
+    assert "the log's bytes hold" in said
+
+
 async def test_a_flipped_byte_in_the_log_is_placed_and_a_new_log_is_made(data: Path) -> None:
     flip(blocks(data) / "1.blk", GAMES[99][1][:200])
 
@@ -344,7 +355,7 @@ async def test_a_log_that_its_server_cut_at_the_damage_is_short_and_never_called
 async def test_between_two_histories_nothing_is_chosen(tmp_path: Path) -> None:
     data = tmp_path / "data"
     mine = [("table.t1", commit) for commit in recorded_game("contract", 4, actions_max=30)]
-    other = [("table.t1", commit) for commit in recorded_game("contract", 4, seed=2, actions_max=30)]
+    other = [("table.t1", commit) for commit in recorded_game("contract", 4, seed=2, actions_max=10)]
     await store(data, [*TWO[:20], *mine])
     lose_log(data)
     await store(data, other, archived=0)
