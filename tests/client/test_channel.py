@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import grpc
+import grpc.aio
 import msgspec
 import pytest
 
@@ -21,6 +23,7 @@ from mersey.client.errors import (
 )
 from mersey.client.strategies.chance import ChanceStrategy
 from mersey.client.strategies.greedy import GreedyStrategy
+from mersey.client.transport import error_from_rpc
 from mersey.client.wire import RawUpdate
 from mersey.game.events import GameEnded
 from mersey.game.seen import Update
@@ -139,6 +142,14 @@ async def test_errors_have_types(node: Node, host: MerseyClient) -> None:
             await stranger.get_table(table)
     with pytest.raises(RefusedError, match="taken"):
         await host.start_game(table)
+
+
+@pytest.mark.parametrize("code", [grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN])
+def test_a_word_of_the_transport_about_a_broken_connection_is_no_answer(code: grpc.StatusCode) -> None:
+    nothing = grpc.aio.Metadata()
+    broken = grpc.aio.AioRpcError(code, nothing, nothing, details="Internal error from Core")
+
+    assert isinstance(error_from_rpc(broken), UnavailableError)
 
 
 async def test_an_exact_action_on_a_table_that_moved_on_says_where_it_is(

@@ -28,6 +28,7 @@ RESOURCE_EXHAUSTED: Final = 8
 FAILED_PRECONDITION: Final = 9
 ABORTED: Final = 10
 OUT_OF_RANGE: Final = 11
+INTERNAL: Final = 13
 UNAVAILABLE: Final = 14
 UNAUTHENTICATED: Final = 16
 """Canonical codes, as in google.rpc.Code."""

@@ -13,7 +13,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 
-from mersey.client.errors import UNAVAILABLE, ApiError, UnavailableError, error_of
+from mersey.client.errors import INTERNAL, UNAVAILABLE, UNKNOWN, ApiError, UnavailableError, error_of
 from mersey.v1.replay_pb2_grpc import ReplayServiceStub
 from mersey.v1.table_pb2_grpc import TableServiceStub
 
@@ -33,6 +33,7 @@ _OPTIONS: Final = (
     ("grpc.max_reconnect_backoff_ms", 2_000),
     ("grpc.max_receive_message_length", 64 * 2**20),
 )
+_OF_TRANSPORT: Final = frozenset({INTERNAL, UNKNOWN})
 _DETAILS: Final = "grpc-status-details-bin"
 _FIRST_WAIT_S: Final = 0.05
 _LONGEST_WAIT_S: Final = 2.0
@@ -189,12 +190,16 @@ class Transport:
 
 
 def error_from_rpc(error: grpc.aio.AioRpcError) -> ApiError:
-    """Return the exception for a failed call, from its status and the ErrorInfo in its details."""
+    """Return the exception for a failed call, from its status and the ErrorInfo in its details.
+
+    The server's own mistakes have an ErrorInfo. An INTERNAL or UNKNOWN without one is a word of the transport
+    about a connection that broke, so that nothing is known: gRPC says "Internal error from Core" so.
+    """
     status = error.code().value[0]
     message = error.details() or ""
     info = _info(error)
     if info is None:
-        return error_of(status, "", message)
+        return error_of(UNAVAILABLE if status in _OF_TRANSPORT else status, "", message)
     return error_of(status, info.reason, message, info.metadata)
 
 
