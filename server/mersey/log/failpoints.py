@@ -49,6 +49,9 @@ planted bug, for proof that a drill can fail: a command is answered without bein
 is killed.
 """
 
+ACTS: Final = "fail point %s acts"
+"""What is logged before a point acts."""
+
 _logger = logging.getLogger(__name__)
 
 
@@ -100,6 +103,8 @@ class Failpoints:
             if armed.point == point and armed.left:
                 armed.left -= 1
                 hit = hit or not armed.left
+        if hit:
+            _logger.critical(ACTS, point)
         return hit
 
     def kill_at(self, point: str) -> None:
