@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that can lose what a server says."""
+"""A TCP proxy on loopback that can lose what a server says, or all that passes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ class Proxy:
     def __init__(self, port: int) -> None:
         self._server_port = port
         self._lose = b""
+        self._open = asyncio.Event()
+        self._open.set()
         self._tasks: set[asyncio.Task[None]] = set()
         self.lost = asyncio.Event()
 
@@ -30,6 +32,14 @@ class Proxy:
     def lose_reply(self, holding: bytes) -> None:
         """Lose the next reply that holds these bytes, and cut that connection."""
         self._lose = holding
+
+    def cut(self) -> None:
+        """Pass nothing on any more, in either direction; connections seem to stand."""
+        self._open.clear()
+
+    def mend(self) -> None:
+        """Pass on again, what waited first."""
+        self._open.set()
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -61,6 +71,7 @@ class Proxy:
                 self._lose = b""
                 self.lost.set()
                 return
+            await self._open.wait()
             writer.write(data)
             await writer.drain()
 
