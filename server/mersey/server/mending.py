@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -31,6 +31,9 @@ from mersey.rules.refusals import MerseyError
 from mersey.server.config import Config, nats_urls
 from mersey.server.mending_report import counted, listed, report
 from mersey.server.projection import project
+
+PATIENCE_S: Final = 60.0
+"""How long an answer of the log is waited for: a disk that syncs many entries may be slow."""
 
 
 class MendingRefused(MerseyError):
@@ -73,7 +76,8 @@ async def _opened(folder: DataFolder, config: Config, screen: Screen) -> AsyncIt
                 *nats_urls(config.nats, "nats"), user=config.nats_user, password=config.nats_password
             )
         stack.push_async_callback(connection.close)
-        log, directory = await JetStreamLog.open(connection), await Directory.open(connection)
+        log = await JetStreamLog.open(connection, request_s=PATIENCE_S)
+        directory = await Directory.open(connection)
         yield _Open(folder, log, directory, screen)
 
 
