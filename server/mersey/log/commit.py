@@ -193,7 +193,8 @@ def decode(data: bytes) -> Commit:
         UnreadableCommit: anything else that is wrong with it, the field named.
     """
     try:
-        data.decode()  # msgspec leaves strings inside Raw unchecked
+        if not data.isascii():
+            data.decode()  # msgspec leaves strings inside Raw unchecked
         return _decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         found = _schema_of(data)
@@ -236,12 +237,11 @@ def check_follows(head: Head, data: bytes) -> Commit:
     commit = decode(data)
     if commit.stream != head.stream:
         raise WrongStream(f"commit of {commit.stream} found in {head.stream}")
-    expected = {
-        "number": (commit.number, head.number + 1),
-        "first": (commit.first, head.version + 1),
-        "previous": (commit.previous, head.hash),
-    }
-    for field, (found, wanted) in expected.items():
+    for field, found, wanted in (
+        ("number", commit.number, head.number + 1),
+        ("first", commit.first, head.version + 1),
+        ("previous", commit.previous, head.hash),
+    ):
         if found != wanted:
             raise BrokenChain(
                 f"{head.stream} commit {head.number + 1}: {field} is {found}, expected {wanted}"

@@ -26,6 +26,9 @@ FINISHED: Final = frozenset({"game_over", "closed"})
 """The steps after which nothing more happens at a table."""
 
 
+_LAST: Final = frozenset[type[Event]]({GameEnded, TableClosed})
+
+
 class Done(msgspec.Struct, frozen=True):
     """What an accepted command led to: the events from version ``first`` to ``last``."""
 
@@ -89,27 +92,28 @@ class Table:
     def _fold(self, entry: Entry) -> None:
         raw = check_follows(self.head, entry.data)
         commit = read_table_commit(entry.data)
-        first = commit.events[0]
+        events = commit.events
+        first = events[0]
         if (raw.number == 1) != isinstance(first, TableOpened):
             raise UnreadableCommit("a table's first event, and no other, opens it")
         if isinstance(first, TableOpened) and first.table != self.id:
             raise UnreadableCommit(f"opens the table {first.table[:64]!r}")
         try:
-            self.game = fold(commit.events, self.game)
+            self.game = fold(events, self.game)
         except Exception as error:  # a forged commit can ask for anything that the fold does not check
             raise UnreadableCommit(f"events that can't happen here ({type(error).__name__})") from error
         self.head = advance(self.head, raw, entry.data, entry.position)
-        self._events += commit.events
-        self._at_ms += [commit.at_ms] * len(commit.events)
-        self._done.setdefault(
-            (commit.actor, commit.command_id), Done(commit.cause, entry.position, raw.first, raw.last)
-        )
+        last = self.head.version
+        self._events += events
+        self._at_ms += [commit.at_ms] * len(events)
+        command = commit.actor, commit.command_id
+        if command not in self._done:
+            self._done[command] = Done(commit.cause, entry.position, raw.first, last)
         if self.game.step == "seating":
-            self._seating_end = raw.last
-        if isinstance(commit.events[-1], GameEnded | TableClosed) or any(
-            isinstance(event, RoundEnded) for event in commit.events
-        ):
-            self._round_end = raw.last
+            self._seating_end = last
+        kinds = [*map(type, events)]
+        if RoundEnded in kinds or kinds[-1] in _LAST:
+            self._round_end = last
 
     # What viewers are shown
 

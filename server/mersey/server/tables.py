@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from mersey.game.refusals import TableCode, TableRefusal
@@ -19,8 +21,20 @@ FINISHED_KEPT_MAX: Final = 64
 """How many finished tables stay in memory."""
 
 _KIND: Final = "table."
+_OVER: Final = frozenset({"ended", "closed"})
 
 _logger = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Load much that stays: without looking for garbage in it meanwhile, nor ever after."""
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 class Tables:
@@ -48,11 +62,15 @@ class Tables:
     async def load_running(self) -> None:
         """Fold every table whose game has not ended, from the archive."""
         before = None
-        while page := await asyncio.to_thread(self._reader.games, before):
-            for game in page:
-                if game.status not in ("ended", "closed"):
-                    await self._load(game.stream.removeprefix(_KIND))
-            before = (page[-1].opened_at_ms or 0, page[-1].stream)
+        with _no_collection():
+            while page := await asyncio.to_thread(self._reader.games, before):
+                running = [game.stream.removeprefix(_KIND) for game in page if game.status not in _OVER]
+                async with self._reading:
+                    self._tables.update(await asyncio.to_thread(self._fold_all, running))
+                before = (page[-1].opened_at_ms or 0, page[-1].stream)
+
+    def _fold_all(self, names: Sequence[str]) -> dict[str, Table]:
+        return {name: self._fold(name) for name in names}
 
     async def follow(self, table: str) -> Table:
         """Return the table whose next commit has arrived, new if it is its first."""

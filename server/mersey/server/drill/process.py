@@ -37,6 +37,11 @@ class ServerProcess:
         self._child: asyncio.subprocess.Process | None = None
         self.address: Final = f"127.0.0.1:{_free_port()}"
 
+    @property
+    def pid(self) -> int:
+        """The process id of the server that runs, or ran last."""
+        return self._child.pid if self._child else 0
+
     async def start(self, failpoints: str = "") -> bool:
         """Start it with these fail points on; return False where it died at one before it served.
 
