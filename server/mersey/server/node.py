@@ -14,6 +14,7 @@ import grpc
 import grpc.aio
 from grpc_reflection.v1alpha import reflection
 
+from mersey.client.strategies.catalogue import STRATEGIES
 from mersey.log.archive import Archive, commit_transaction
 from mersey.log.archive_copies import ArchiveCopies
 from mersey.log.connection import NatsConnection
@@ -40,7 +41,6 @@ from mersey.server.reach import Reach
 from mersey.server.services import play, replay, table, watch
 from mersey.server.standins import StandIns
 from mersey.server.stopping import Stopping
-from mersey.server.strategies import STRATEGIES
 from mersey.server.tables import Tables
 
 HOST_NAME: Final = "Host"
