@@ -11,12 +11,13 @@ from mersey.log.directory import create_bucket
 from mersey.log.embedded import EmbeddedNats
 from mersey.log.stream_config import create_stream
 
+LOG_BYTES_MIN: Final = 2**26
 LOG_BYTES_MAX: Final = 2**33
 
 
 def log_bytes_for(folder: Path) -> int:
-    """Return a size for a new log in ``folder``: half of what the disk has free, 8 GiB at most."""
-    return min(LOG_BYTES_MAX, shutil.disk_usage(folder).free // 2)
+    """Return a size for a new log in ``folder``: half of what the disk has free, 64 MiB to 8 GiB."""
+    return max(LOG_BYTES_MIN, min(LOG_BYTES_MAX, shutil.disk_usage(folder).free // 2))
 
 
 async def open_embedded(server: EmbeddedNats, *, max_bytes: int) -> NatsConnection:

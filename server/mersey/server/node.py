@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 import socket
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -19,12 +18,12 @@ from mersey.log.archive import Archive, commit_transaction
 from mersey.log.archive_copies import ArchiveCopies
 from mersey.log.connection import NatsConnection
 from mersey.log.data_folder import DataFolder
-from mersey.log.directory import Directory, create_bucket
+from mersey.log.directory import Directory
 from mersey.log.embedded import EmbeddedNats
 from mersey.log.failpoints import NO_FAILPOINTS, Failpoints, failing_commit
 from mersey.log.jetstream import JetStreamLog
+from mersey.log.opening import log_bytes_for, open_embedded
 from mersey.log.startup import check_belongs, check_version, unverified_because
-from mersey.log.stream_config import create_stream
 from mersey.rules.refusals import MerseyError
 from mersey.server.auth import Keys, Role, write_private
 from mersey.server.clock import server_clock
@@ -47,11 +46,6 @@ HOST_NAME: Final = "Host"
 
 CLUSTER_REPLICAS: Final = 3
 """On how many servers of a NATS cluster a commit has to be kept."""
-
-_LOG_SHARE_OF_DISK: Final = 2
-"""The log may take one part in so many of the room that is free when it is made."""
-
-_LOG_BYTES_MIN: Final = 2**26
 
 _OPTIONS: Final = (
     ("grpc.so_reuseport", 0),  # a port in use is an error, not a second listener
@@ -188,15 +182,7 @@ class Node:
         nats = EmbeddedNats(folder.nats)
         await nats.start()
         self._stack.push_async_callback(nats.stop)
-        credentials = nats.credentials
-        admin = await NatsConnection.open(nats.url, user="admin", password=credentials.admin)
-        try:
-            free = shutil.disk_usage(folder.path).free
-            await create_stream(admin, max_bytes=max(free // _LOG_SHARE_OF_DISK, _LOG_BYTES_MIN))
-            await create_bucket(admin)
-        finally:
-            await admin.close()
-        connection = await NatsConnection.open(nats.url, user="app", password=credentials.app)
+        connection = await open_embedded(nats, max_bytes=log_bytes_for(folder.path))
         self._stack.push_async_callback(connection.close)
         return connection
 
