@@ -106,8 +106,9 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 @pytest.mark.parametrize("fault", ["killed", "frozen"])
 async def test_while_nats_is_away_commands_are_put_off_and_all_else_goes_on(
-    fault: str, tmp_path: Path
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("mersey.server.names.KEPT_S", 0.0)  # so that names are asked for
     async with one_nats(tmp_path / "nats") as server, served(tmp_path, server) as (node, channel):
         people = [Answers(channel, node.issue_token(f"P{seat}", "host")) for seat in range(4)]
         table = await people[0].open_table()
@@ -207,10 +208,12 @@ async def serving(folder: Path, server: OutsideNats) -> AsyncIterator[tuple[int,
             env=os.environ | {"MERSEY_NATS": server.app_url, "PYTHONUNBUFFERED": "1"},
         )
     assert process.stdout is not None
-    said = (await process.stdout.readline()).decode()
-    yield process.pid, said.split("serves on ")[1].split(",")[0]
-    process.terminate()
-    await process.communicate()
+    try:
+        said = (await process.stdout.readline()).decode()
+        yield process.pid, said.split("serves on ")[1].split(",")[0]
+    finally:
+        process.terminate()
+        await process.communicate()
     assert process.returncode == 0
 
 
