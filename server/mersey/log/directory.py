@@ -88,7 +88,7 @@ class Directory:
             return cls(await connection.js.key_value(NAMES_BUCKET))
         except nats.js.errors.BucketNotFoundError as error:
             raise LogMisconfigured(
-                f"bucket {NAMES_BUCKET} is missing: its NATS admin has to make it"
+                f"bucket {NAMES_BUCKET} is missing: its NATS admin makes it with mersey nats-setup"
             ) from error
         except (nats.errors.Error, nats.js.errors.Error) as error:
             raise _unavailable(error) from error

@@ -67,7 +67,7 @@ class JetStreamLog:
         except nats.js.errors.APIError as error:
             if error.err_code == STREAM_NOT_FOUND:
                 raise LogMisconfigured(
-                    f"stream {STREAM} is missing: its NATS admin has to make it"
+                    f"stream {STREAM} is missing: its NATS admin makes it with mersey nats-setup"
                 ) from error
             raise LogUnavailable(f"JetStream: {error.description}") from error
         except nats.errors.Error as error:

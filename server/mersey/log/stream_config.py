@@ -80,12 +80,18 @@ def check(found: api.StreamConfig, replicas: int) -> None:
         "subject_transform",
         "allow_msg_ttl",
         "allow_msg_counter",
+        "allow_msg_schedules",
         "subject_delete_marker_ttl",
     )
     faults = [
         f"{name} is {getattr(found, name)}, must be {getattr(asked, name)}"
         for name in exact
         if (getattr(found, name) or 0) != (getattr(asked, name) or 0)
+    ]
+    faults += [
+        f"{name} is {getattr(found, name)}, must be unlimited"
+        for name in ("max_consumers", "max_msg_size")
+        if (getattr(found, name) or 0) > 0
     ]
     faults += [f"{name} must be on" for name in ("deny_delete", "deny_purge") if not getattr(found, name)]
     faults += [f"{name} must be off" for name in must_be_off if getattr(found, name)]
