@@ -43,6 +43,17 @@ async def test_the_same_port_and_passwords_are_used_again(tmp_path: Path) -> Non
     await again.stop()
 
 
+@pytest.mark.parametrize("name", ["zoë", "sp ace", 'quo"te', "back\\slash", "日本"])
+async def test_any_name_of_a_folder_will_do(tmp_path: Path, name: str) -> None:
+    server = EmbeddedNats(tmp_path / name / "nats")
+    await server.start()
+    await server.stop()
+
+
+async def test_a_ctrl_c_at_the_terminal_is_not_for_the_child(nats_server: EmbeddedNats) -> None:
+    assert os.getpgid(nats_server.pid) != os.getpgid(0)
+
+
 async def test_a_killed_child_is_started_again_on_its_port(nats_server: EmbeddedNats) -> None:
     url, pid = nats_server.url, nats_server.pid
     connection = await NatsConnection.open(nats_server.url, user="app", password=nats_server.credentials.app)

@@ -93,6 +93,14 @@ def test_how_many_seats_took_part_in_the_deal_is_said() -> None:
     assert fact == "3 of 4 seats took part: 2 opened their part, 1 left the commitment in its place"
 
 
+def test_a_given_chance_is_said() -> None:
+    facts = [
+        next(check.fact for check in verify_commits(game).checks if check.name == "links")
+        for game in (GAME, recorded_game(deal_id="evening", chance="given", actions_max=30))
+    ]
+    assert [fact.partition(":")[0] for fact in facts] == ["chance drawn", "chance given"]
+
+
 def test_a_game_that_is_not_finished_is_said_and_no_fault() -> None:
     running = verify_commits(recorded_game("contract", 4, actions_max=60))
     closed = verify_commits(recorded_game("contract", 4, actions_max=60, close=True))

@@ -24,6 +24,7 @@ from mersey.server.config import Config
 from mersey.server.mending import MendingRefused
 from mersey.server.node import Node
 from recorded import recorded_game
+from replay.archived import forge
 from server.conftest import url_of
 from server.people import Person
 from server.stored import Screen, archived, blocks, flip, logged, rows, store
@@ -284,6 +285,18 @@ async def test_a_flipped_byte_in_the_archive_is_placed_and_the_log_stands(data: 
     assert "the log's bytes hold" in said
     assert "mersey restore --archive" in said
     assert (await reconciled(data, repair=True))[0] is False
+    await mending.restore_archive(Config(data=data), Screen())
+    assert (await reconciled(data))[0]
+
+
+async def test_a_row_that_is_not_what_its_commit_says_is_placed_and_a_new_archive_helps(data: Path) -> None:
+    forge(data, "UPDATE events SET body = '{}' WHERE version = 2 AND stream = 'table.beta'")
+
+    equal, said = await reconciled(data)
+
+    assert not equal
+    assert "table.beta: the row of version 2 in table events is not what commit 2 says" in said
+    assert "mersey restore --archive" in said
     await mending.restore_archive(Config(data=data), Screen())
     assert (await reconciled(data))[0]
 

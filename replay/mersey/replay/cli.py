@@ -114,9 +114,10 @@ def verify(
         return
     game = open_game(name, data)
     verdict = verify_commits(game.commits, game.table)
-    for line in report(verdict, game.source, game.fault):
+    fault = game.fault or game.rows_fault
+    for line in report(verdict, game.source, fault):
         typer.echo(line)
-    if not verdict.ok or game.fault is not None or not game.commits:
+    if not verdict.ok or fault is not None or not game.commits:
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from mersey.game.commands import Chance
 from mersey.game.conservation import CardsLost, check_cards
 from mersey.game.events import (
     EntropyOpened,
@@ -34,6 +35,11 @@ from mersey.rules.refusals import MerseyError, RuleSetError
 from mersey.rules.ruleset import RuleSet, ruleset_bytes, ruleset_hash
 from mersey.rules.ruleset_file import ruleset_from_json
 from mersey.rules.scoring import hand_points, places
+
+_CHANCE: Final[dict[Chance, str]] = {
+    "drawn": "chance drawn: the server drew the links when the table was opened",
+    "given": "chance given: the links come from a seed, and who knew it knew every card",
+}
 
 
 class Disproved(MerseyError):
@@ -60,6 +66,8 @@ class Evidence:
         """How often each check held."""
         self.parts = ""
         """How many seats took part in the deal, in words; empty before the start."""
+        self.chance = ""
+        """Where the links come from, in words; empty before the table was opened."""
         self._links: tuple[bytes, ...] = ()
         self._entropy = b""
         self._key = b""
@@ -100,6 +108,7 @@ class Evidence:
 
     def _table_opened(self, before: Game, event: TableOpened) -> None:
         check_rules(event.rules)
+        self.chance = _CHANCE[event.chance]
         self._demand(
             "rules", event.rules_hash == ruleset_hash(event.rules), "rules_hash is not that of the rules"
         )

@@ -41,6 +41,8 @@ class RecordedGame(msgspec.Struct, frozen=True):
     """Display names by player id, where the source knows any."""
     fault: str | None = None
     """What is wrong with the source itself after these commits, if anything."""
+    rows_fault: str | None = None
+    """Where an archive's rows for SQL are not what these commits say, if anywhere: the commits hold."""
 
 
 def open_game(name: str, data: Path) -> RecordedGame:
@@ -102,7 +104,8 @@ def _from_archive(archive: ArchiveReader, table: str) -> RecordedGame:
     commits = tuple(entry.data for entry in archive.commits_of(stream))
     players = {seat.player for seat in archive.seats(stream)}
     names = {player: name for player, name in archive.names().items() if player in players}
-    return RecordedGame(table, str(archive.path), commits, names, archive.set_aside(stream))
+    fault, rows_fault = archive.set_aside(stream), archive.rows_fault(stream)
+    return RecordedGame(table, str(archive.path), commits, names, fault, rows_fault)
 
 
 def _games(archive: ArchiveReader) -> Iterator[Game]:

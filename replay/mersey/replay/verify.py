@@ -94,7 +94,8 @@ class Verification:
         )
 
     def _check(self, name: str) -> Check:
-        return Check(name, self._counts[name], self._evidence.parts if name == "entropy" else "")
+        facts = {"links": self._evidence.chance, "entropy": self._evidence.parts}
+        return Check(name, self._counts[name], facts.get(name, ""))
 
     def _take(self, data: bytes) -> None:
         version = self._game.version + 1

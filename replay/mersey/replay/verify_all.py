@@ -115,11 +115,11 @@ def check_table(data: Path, table: str) -> Checked:
     try:
         with open_archive(data, ArchiveCopies) as archive:
             commits = [entry.data for entry in archive.commits_of(stream)]
-            set_aside = archive.set_aside(stream)
+            beside = archive.set_aside(stream) or archive.rows_fault(stream)
     except ArchiveError as error:  # a page of this game: the others are still to be named
         return Checked(table=table, state="damaged", outcome="empty", commits=0, events=0, fault=str(error))
     verdict = verify_commits(commits, table)
-    broken = set_aside or _break(stream, commits)
+    broken = beside or _break(stream, commits)
     state: State = "whole"
     fault = ""
     if broken:

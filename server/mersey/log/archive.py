@@ -13,14 +13,14 @@ import logging
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
 import msgspec
 
 from mersey.log.archive_reader import read_head
-from mersey.log.archive_rows import Projection, no_rows, upsert
+from mersey.log.archive_rows import EventRow, Projection, event_rows, no_rows, upsert
 from mersey.log.archive_schema import ArchiveBlocked, ArchiveError, named_faults, open_for_writing
 from mersey.log.commit import (
     Commit,
@@ -28,7 +28,6 @@ from mersey.log.commit import (
     Head,
     advance,
     check_follows,
-    event_head,
     hash_of,
 )
 from mersey.log.ports import Entry, Incarnation
@@ -38,7 +37,6 @@ _HEADS_MAX: Final = 100_000
 
 _logger = logging.getLogger(__name__)
 
-EventRow = tuple[str, int, int, int, str, int | None, str]
 
 CommitTransaction = Callable[[sqlite3.Connection], None]
 """Commits a transaction, which is on disk when it returns."""
@@ -250,7 +248,7 @@ class _Transaction:
             head = heads.get(stream) or self._head(stream)
             try:
                 commit = check_follows(head, entry.data)
-                events = list(_event_rows(commit))
+                events = list(event_rows(commit))
             except CommitError as error:
                 faults[stream] = f"position {entry.position}: {error}"
                 _logger.error("%s at %s; the stream is set aside from there on", stream, faults[stream])
@@ -301,9 +299,3 @@ def _put_names(connection: sqlite3.Connection, names: Mapping[str, str]) -> None
     connection.executemany(
         "INSERT INTO names VALUES (?, ?)", [(player, name) for player, name in names.items() if name]
     )
-
-
-def _event_rows(commit: Commit) -> Iterable[EventRow]:
-    for version, event in enumerate(commit.events, start=commit.first):
-        kind, seat = event_head(event)
-        yield commit.stream, version, commit.number, commit.at_ms, kind, seat, bytes(event).decode()

@@ -12,6 +12,7 @@ from typing import Final, Self
 
 import msgspec
 
+from mersey.log.archive_rows import event_rows
 from mersey.log.archive_schema import damaged, named_faults, open_for_reading
 from mersey.log.commit import CommitError, Head, advance, decode, hash_of, start_of
 from mersey.log.ports import Entry
@@ -115,6 +116,36 @@ class ArchiveReader:
         """Return what is wrong with the stream's first entry that does not follow, or None if all do."""
         rows = self._rows("SELECT fault FROM set_aside WHERE stream = ? ORDER BY position LIMIT 1", stream)
         return rows[0][0] if rows else None
+
+    def rows_fault(self, stream: str) -> str | None:
+        """Return where the rows of ``events`` are not what the stream's commits say, None where they are.
+
+        The rows are for SQL; the guards refuse to change them, but whoever owns the file can
+        take the guards away.
+        """
+        rows = self._event_rows(stream)
+        for entry in self.commits_of(stream):
+            try:
+                expected = list(event_rows(decode(entry.data)))
+            except CommitError:
+                return None  # what stands here is a fault of the commit, and is told as such
+            for row in expected:
+                if next(rows, None) != row:
+                    return f"the row of version {row[1]} in table events is not what commit {row[2]} says"
+        extra = next(rows, None)
+        return None if extra is None else f"table events has a row of version {extra[1]} that no commit has"
+
+    def _event_rows(self, stream: str) -> Iterator[tuple[object, ...]]:
+        after = 0
+        while page := self._rows(
+            "SELECT stream, version, number, at_ms, kind, seat, body FROM events "
+            "WHERE stream = ? AND version > ? ORDER BY version LIMIT ?",
+            stream,
+            after,
+            PAGE,
+        ):
+            yield from map(tuple, page)
+            after = page[-1][1]
 
     def games(self, before: tuple[int, str] | None = None, *, page: int = PAGE) -> list[Game]:
         """Return up to ``page`` games, the last opened first, from before (opened_at_ms, stream) on."""

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from mersey.log.commit import Commit
+from mersey.log.commit import Commit, event_head
 
 Text = str | None | UnsetType
 Number = int | None | UnsetType
@@ -85,3 +85,18 @@ def upsert(row: Row) -> tuple[str, dict[str, str | int | None]]:
         f"ON CONFLICT ({', '.join(key)}) DO " + (f"UPDATE SET {changes}" if changes else "NOTHING"),
         values,
     )
+
+
+EventRow = tuple[str, int, int, int, str, int | None, str]
+"""A row of ``events``: stream, version, number of the commit, at_ms, kind, seat, body as JSON."""
+
+
+def event_rows(commit: Commit) -> Iterable[EventRow]:
+    """Yield the rows that a commit's events are in the archive.
+
+    Raises:
+        UnreadableCommit: an event has no kind.
+    """
+    for version, event in enumerate(commit.events, start=commit.first):
+        kind, seat = event_head(event)
+        yield commit.stream, version, commit.number, commit.at_ms, kind, seat, bytes(event).decode()

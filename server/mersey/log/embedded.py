@@ -174,6 +174,7 @@ class EmbeddedNats:
                 stdout=output,
                 stderr=output,
                 pass_fds=() if self._lock is None else (self._lock,),
+                start_new_session=True,  # Ctrl-C is for this process, which then stops the child itself
             )
         except OSError as error:
             raise NatsServerError(f"{self._command[0]}: can't be started: {error.strerror}") from error
@@ -255,6 +256,7 @@ def _configuration(folder: Path, port: int, credentials: Credentials) -> str:
             },
         },
         indent=1,
+        ensure_ascii=False,  # JSON's escapes are none of nats-server's
     )
 
 
@@ -274,7 +276,9 @@ def _write_private(path: Path, text: str) -> None:
     """Write a file of mode 0600, as a whole or not at all."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    with os.fdopen(
+        os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+    ) as file:
         file.write(text)
     fresh.replace(path)
 

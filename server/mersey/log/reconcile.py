@@ -96,6 +96,8 @@ class Comparison(msgspec.Struct):
     """Positions that the log can't give out."""
     set_aside: dict[str, str] = {}
     """For each stream that both sides hold alike, but which does not follow: what is wrong, and where."""
+    rows: dict[str, str] = {}
+    """For each stream whose rows for SQL are not what its commits say: where."""
     ends: dict[str, tuple[int, int]] = {}
     """For each stream in the log: how many entries it has there, and the position of the last."""
 
@@ -107,7 +109,7 @@ class Comparison(msgspec.Struct):
     @property
     def equal(self) -> bool:
         """Whether both sides hold the same, at the same positions."""
-        return self.same_log and not (self.moved or self.short or self.differences or self.lost)
+        return self.same_log and not (self.moved or self.short or self.differences or self.lost or self.rows)
 
     def short_on(self, side: Side) -> list[Short]:
         """Return the streams of which ``side`` lacks the end."""
@@ -137,6 +139,7 @@ async def compare(log: ReadableLog, copies: ArchiveCopies, progress: Progress) -
             waiting = []
     comparing.take(waiting)
     comparing.finish()
+    found.rows = {stream: fault for stream in copies.totals() if (fault := copies.rows_fault(stream))}
     progress(last, last)
     return found
 

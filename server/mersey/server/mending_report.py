@@ -33,6 +33,8 @@ def report(found: Comparison) -> Iterator[str]:
         yield f"the log can't give out {span}"
     yield from map(str, found.short)
     yield from map(str, found.differences)
+    for stream, fault in found.rows.items():
+        yield f"{stream}: {fault}"
     for stream, fault in found.set_aside.items():
         yield f"{stream}: set aside, alike on both sides: {fault}"
     if found.moved:
@@ -50,7 +52,7 @@ def _advice(found: Comparison) -> Iterator[str]:
     sides = {difference.sound for difference in found.differences}
     if found.lost or "archive" in sides:
         yield NEW_LOG
-    if "log" in sides:
+    if "log" in sides or found.rows:
         yield NEW_ARCHIVE
     if None in sides:
         yield "of two histories none is chosen here: keep copies of both stores, and ask who played"
