@@ -47,6 +47,8 @@ class NatsConnection:
     ) -> Self:
         """Connect to one of the servers at ``urls``, and to another of them whenever that one is lost.
 
+        Attempts that fail are not told one by one: the error says what was tried and what to look at.
+
         Raises:
             LogUnavailable: no server answers there in time, or it refuses us.
         """
@@ -57,7 +59,7 @@ class NatsConnection:
         except (LogUnavailable, nats.errors.Error, OSError) as error:
             await self.close()
             shown = ", ".join(_without_password(url) for url in urls)
-            raise LogUnavailable(f"NATS at {shown}: {error or type(error).__name__}") from error
+            raise LogUnavailable(f"NATS at {shown}: {_advice(error, within_s)}") from error
         self._give_up_s = None
         return self
 
@@ -135,10 +137,9 @@ class NatsConnection:
         To cancel the client instead would leave its socket open.
         """
         what = str(error) or type(error).__name__
-        _logger.warning("NATS: %s", what)
         if self._give_up_s is None:
-            return
-        if "authorization" in what.lower() or asyncio.get_running_loop().time() > self._give_up_s:
+            _logger.warning("NATS: %s", what)
+        elif _is_refusal(what) or asyncio.get_running_loop().time() > self._give_up_s:
             raise LogUnavailable(what) from error
 
     async def _on_disconnect(self) -> None:
@@ -148,6 +149,21 @@ class NatsConnection:
         self._up.set()
         for call in tuple(self._reconnected):
             call()
+
+
+def _is_refusal(what: str) -> bool:
+    return "authorization" in what.lower()
+
+
+def _advice(error: Exception, within_s: float) -> str:
+    """Return what became of the attempts to connect, and what to look at."""
+    what = str(error) or type(error).__name__
+    if _is_refusal(what):
+        return f"refuses the login ({what}): check the user and the password"
+    return (
+        f"no connection within {within_s:g} s ({what}): "
+        "check that a NATS server runs there, and the address given as --nats or MERSEY_NATS"
+    )
 
 
 def _without_password(url: str) -> str:
