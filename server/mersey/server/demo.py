@@ -7,7 +7,7 @@ tokens of their own. What the demo leaves in the data folder is what any server 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from typing import Final, Protocol
 
@@ -70,7 +70,10 @@ def seats_for(rules: RuleSet, asked: int | None) -> int:
 
 
 async def play_demo(node: Node, demo: Demo, number: int, screen: Screen) -> Finished:
-    """Play game ``number`` of the demo, from an empty table to its verified end."""
+    """Play game ``number`` of the demo, from an empty table to its verified end.
+
+    Where it is cancelled the table is closed: its bots live here, and nobody would go on with it.
+    """
     seed = None if demo.seed is None else f"{demo.seed}/{number}"
     names = NAMES[: demo.seats]
     async with AsyncExitStack() as stack:
@@ -82,14 +85,24 @@ async def play_demo(node: Node, demo: Demo, number: int, screen: Screen) -> Fini
             bot = await stack.enter_async_context(MerseyClient(node.address, token))
             await bot.take_seat(opened.table, display_name=name, part=b"")
             bots.append(bot)
-        async with asyncio.TaskGroup() as group:
-            for bot in bots:
-                group.create_task(play_bot(bot, opened.table, GreedyStrategy(), seed or opened.table))
-            await host.start_game(opened.table)
-            async for line, turns in _account(host, opened.table, names):
-                screen.line(line)
-                screen.rounds(turns.rounds_over, len(demo.rules.rounds))
+        try:
+            await _play_through(host, bots, opened.table, demo, seed or opened.table, screen)
+        except asyncio.CancelledError:
+            await host.close_table(opened.table)
+            raise
         return Finished(opened.table, await host.verify_game(opened.table))
+
+
+async def _play_through(
+    host: MerseyClient, bots: Sequence[MerseyClient], table: str, demo: Demo, seed: str, screen: Screen
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        for bot in bots:
+            group.create_task(play_bot(bot, table, GreedyStrategy(), seed))
+        await host.start_game(table)
+        async for line, turns in _account(host, table, NAMES[: demo.seats]):
+            screen.line(line)
+            screen.rounds(turns.rounds_over, len(demo.rules.rounds))
 
 
 async def _account(

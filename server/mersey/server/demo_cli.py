@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from mersey.client.lines import columns_of, hung
 from mersey.replay.turns import Kind, Line
 from mersey.rules.ruleset_file import load_ruleset, ruleset_text
 from mersey.server.config import DATA_DEFAULT, Config
@@ -21,6 +24,7 @@ from mersey.server.demo import Demo, Finished, play_demo, seats_for
 from mersey.server.node import Node
 
 _STYLES: dict[Kind, str] = {"round": "bold cyan", "turn": "", "result": "green", "game": "bold green"}
+_CHECK_INDENT: Final = 6
 
 
 def demo(
@@ -38,7 +42,10 @@ def demo(
     ruleset = load_ruleset(rules)
     told = Demo(rules=ruleset, rules_toml=ruleset_text(rules), seats=seats_for(ruleset, seats), seed=seed)
     config = Config.read(os.environ, data=data, listen="127.0.0.1:0")
-    finished = uvloop.run(_play(config, told, games))
+    try:
+        finished = uvloop.run(_play(config, told, games))
+    except asyncio.CancelledError:
+        raise typer.Exit(128 + signal.SIGTERM) from None
     _tell_where(config, finished)
     if not all(game.verified.ok for game in finished):
         raise typer.Exit(1)
@@ -53,7 +60,8 @@ class _Screen:
 
     def line(self, line: Line) -> None:
         """Show one line of the account."""
-        self._progress.console.print(line.text, style=_STYLES[line.kind], highlight=False, markup=False)
+        text = "\n".join(hung(line.text, line.indent, columns_of(sys.stdout)))
+        self._progress.console.print(text, style=_STYLES[line.kind], highlight=False, markup=False)
 
     def rounds(self, over: int, of: int) -> None:
         """Show how many rounds are over."""
@@ -61,7 +69,10 @@ class _Screen:
 
 
 async def _play(config: Config, told: Demo, games: int) -> list[Finished]:
-    console = Console(soft_wrap=True)
+    playing = asyncio.current_task()
+    assert playing is not None, "a coroutine runs in a task"
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, playing.cancel)
+    console = Console(soft_wrap=True)  # the lines are parted here, not there: a pipe's not at all
     finished = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"))
     async with Node(config) as node:
@@ -81,10 +92,16 @@ def _tell_where(config: Config, finished: list[Finished]) -> None:
         verdict = "verified" if game.verified.ok else f"NOT verified, commit {game.verified.fault_commit}"
         typer.echo(f"\nGame {game.table} is {verdict}:")
         for check in game.verified.checks if game.verified.ok else (game.verified.fault,):
-            typer.echo(f"  {check}")
+            _say(f"  {check}", _CHECK_INDENT)
     folder = config.data
     data = "" if str(folder) == DATA_DEFAULT else f" --data {shlex.quote(str(folder))}"
     mersey = shlex.quote(sys.argv[0]) if sys.argv[0].endswith("mersey") else "mersey"
-    typer.echo(f"\nThe record: {folder / 'archive.db'} (SQLite) and {folder / 'nats'} (JetStream).")
+    typer.echo()
+    _say(f"The record: {folder / 'archive.db'} (SQLite) and {folder / 'nats'} (JetStream).", 12)
     typer.echo(f"Step through it:  {mersey} replay last{data}")
     typer.echo(f"Prove it:         {mersey} verify last{data}")
+
+
+def _say(text: str, indent: int) -> None:
+    for line in hung(text, indent, columns_of(sys.stdout)):
+        typer.echo(line)
