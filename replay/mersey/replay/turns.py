@@ -35,6 +35,8 @@ class Line(msgspec.Struct, frozen=True):
 
     kind: Kind
     text: str
+    indent: int = 5
+    """Where what happened begins, after the turn's number and the name: for whoever has to part the line."""
 
 
 class Turns:
@@ -85,7 +87,8 @@ class Turns:
     def _turn_over(self, seat: int) -> Iterator[Line]:
         self._turn += 1
         width = max(map(len, self._names))
-        yield Line("turn", f"{self._turn:>4} {self._name(seat):<{width}}  {'; '.join(self._done)}")
+        head = f"{self._turn:>4} {self._name(seat):<{width}}  "
+        yield Line("turn", f"{head}{'; '.join(self._done)}", len(head))
         self._done = []
 
     def _discarded(self, event: CardDiscarded) -> Iterator[Line]:
