@@ -238,6 +238,16 @@ async def test_a_given_seed_gives_the_same_game_and_says_so(host: Person) -> Non
     assert hands[0] == hands[1]
 
 
+async def test_only_a_host_gives_the_seed_that_tells_every_card(
+    node: Node, channel: grpc.aio.Channel
+) -> None:
+    player = Person(channel, node.issue_token("Eve", "player"))
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await player.open_table([], seed="four aces")
+    assert reason_of(refused.value) == "PERMISSION_DENIED"
+    assert await player.open_table([])
+
+
 async def test_a_player_cannot_do_what_is_the_hosts(
     host: Person, node: Node, channel: grpc.aio.Channel
 ) -> None:

@@ -75,6 +75,10 @@ class TableService:
         command_id = fields.command_id(request.command_id)
         rules = fields.rule_set(request)
         seed = fields.seed(request.seed)
+        if seed and caller.role != "host":  # who gives the seed can work out every card
+            raise ServiceFault(
+                ServiceCode.PERMISSION_DENIED, f"seed: only a host's token gives one, not a {caller.role}'s"
+            )
         table = new_table_id(caller.sub, command_id)
         command = OpenTable(
             table=table,
