@@ -151,53 +151,6 @@ def listen() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def on_a_terminal(folder: Path, columns: int, *words: str) -> list[str]:
-    """Return what the command shows on a terminal of so many columns, without colours and the bar."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    run = subprocess.Popen(
-        [sys.executable, "-m", "mersey.client.cli", *words],
-        cwd=folder,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment | {"TERM": "xterm"},
-    )
-    os.close(theirs)
-    shown = b""
-    with contextlib.suppress(OSError):  # EIO: the command has ended
-        while chunk := os.read(ours, 65_536):
-            shown += chunk
-    os.close(ours)
-    assert run.wait(10) == 0
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    lines = (line.rpartition("\r")[2] for line in text.replace("\r\n", "\n").split("\n"))
-    return [line for line in lines if "━" not in line]
-
-
-def test_a_narrow_terminal_gets_whole_words_that_hang_under_the_text(played: tuple[Path, str]) -> None:
-    folder, shown = played
-    turns = [line for line in shown.splitlines() if re.match(r" +\d+ \w+ +(stock|take)", line)]
-    assert max(map(len, turns)) > 40, "in a pipe a turn is one line"
-
-    lines = on_a_terminal(folder, 40, "demo", "--rules", "house.toml", "--seed", "s", "--data", "narrow")
-
-    words = [word for line in shown.splitlines() for word in line.split() if "━" not in line]
-    seen = [word for line in lines for word in line.split()]
-    unlike = {"mzl"}  # the table's id, the address and the folder differ from run to run
-    assert unlike.isdisjoint(seen)
-    assert [w for w in seen if w.isalpha()][20:200] == [w for w in words if w.isalpha()][20:200]
-    account = lines[: lines.index("Final places")]
-    assert max(len(line) for line in account[1:]) <= 40
-    hung = [line for line in account if line.startswith(" " * 11) and line[11] != " "]
-    assert len(hung) > 5
-    first = next(i for i, line in enumerate(lines) if " is verified:" in line)
-    checks = lines[first + 1 : lines.index("", first)]
-    assert max(map(len, checks)) <= 40
-    assert all(re.match(r"  \d+ |      \S", line) for line in checks)
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [

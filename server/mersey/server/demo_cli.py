@@ -76,10 +76,7 @@ async def _play(config: Config, told: Demo, games: int) -> list[Finished]:
     finished = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"))
     async with Node(config) as node:
-        console.print(
-            f"{told.rules.title}: {told.seats} bots play through the server on {node.address}",
-            highlight=False,
-        )
+        _say(f"{told.rules.title}: {told.seats} bots play through the server on {node.address}", 2)
         with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
             for number in range(1, games + 1):
                 screen = _Screen(progress, f"Game {number} of {games}")
