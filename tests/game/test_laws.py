@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from game.walk import TABLES, exchanged, round_starts, settled, walk
 from mersey.game.choices import choices, due
@@ -35,6 +38,12 @@ from mersey.rules.cards import FACES, face_of
 from mersey.rules.melds import Named, card_of
 from mersey.rules.refusals import Refusal
 from recorded import recorded_game
+
+
+def games(law: Callable[..., None]) -> Callable[..., None]:
+    """Try ``law`` on a few games by chance, each by its ``seed``."""
+    return settings(max_examples=2, deadline=None)(given(seed=st.integers(0, 2**32 - 1))(law))
+
 
 RUNNING = ("cut", "choose", "offer", "play", "round_over")
 
@@ -77,17 +86,19 @@ def any_action(rng: random.Random, game: Game) -> Action:
 
 
 @pytest.mark.parametrize(("rules", "seats"), TABLES)
-def test_after_every_event_each_card_is_in_exactly_one_place(rules: str, seats: int) -> None:
-    _, states = walk(rules, seats, 1)
+@games
+def test_after_every_event_each_card_is_in_exactly_one_place(rules: str, seats: int, seed: int) -> None:
+    _, states = walk(rules, seats, seed)
     for state in states:
         check_cards(state)
     assert states[-1].step == "game_over"
 
 
 @pytest.mark.parametrize(("rules", "seats"), TABLES)
-def test_what_is_rebuilt_from_bytes_equals_what_was_decided(rules: str, seats: int) -> None:
+@games
+def test_what_is_rebuilt_from_bytes_equals_what_was_decided(rules: str, seats: int, seed: int) -> None:
     game = Game()
-    for data in recorded_game(rules, seats, 2):
+    for data in recorded_game(rules, seats, seed):
         commit = read_table_commit(data)
         decided = decide(game, commit.actor, commit.cause)
         assert decided == commit.events
@@ -98,11 +109,14 @@ def test_what_is_rebuilt_from_bytes_equals_what_was_decided(rules: str, seats: i
 
 
 @pytest.mark.parametrize(("rules", "seats"), TABLES)
-def test_listed_choices_are_accepted_and_whatever_is_not_listed_is_refused(rules: str, seats: int) -> None:
-    rng = random.Random(f"{rules} {seats}")
-    states = settled(rules, seats, 3)
+@games
+def test_listed_choices_are_accepted_and_whatever_is_not_listed_is_refused(
+    rules: str, seats: int, seed: int
+) -> None:
+    rng = random.Random(f"{rules} {seats} {seed}")
+    states = settled(rules, seats, seed)
     kinds: Counter[str] = Counter()
-    for game in rng.sample([state for state in states if state.step in RUNNING], 150):
+    for game in rng.sample([state for state in states if state.step in RUNNING], 40):
         for seat in range(seats):
             listed = choices(game, seat)
             forms = {action for choice in listed.legal for action in choice.actions}
@@ -118,7 +132,6 @@ def test_listed_choices_are_accepted_and_whatever_is_not_listed_is_refused(rules
                 if action not in forms and not isinstance(action, OpenContract):
                     assert refused(game, seat, action) is not None, (game.version, seat, action)
     assert kinds["discard"]
-    assert kinds["lay_off"]
 
 
 def seen_cards(states: tuple[Game, ...], viewer: Viewer) -> tuple[set[str], set[str]]:
@@ -157,13 +170,16 @@ def shown(events: list, start: Game, version: int, viewer: Viewer) -> list[bytes
 
 
 @pytest.mark.parametrize(("rules", "seats"), TABLES)
-def test_cards_that_a_viewer_has_not_seen_change_nothing_that_it_is_shown(rules: str, seats: int) -> None:
-    rng = random.Random(f"leak {rules} {seats}")
-    events, states = walk(rules, seats, 4)
+@games
+def test_cards_that_a_viewer_has_not_seen_change_nothing_that_it_is_shown(
+    rules: str, seats: int, seed: int
+) -> None:
+    rng = random.Random(f"leak {rules} {seats} {seed}")
+    events, states = walk(rules, seats, seed)
     starts = list(round_starts(events))
-    versions = [g.version for g in settled(rules, seats, 4) if g.step in ("choose", "offer", "play")]
+    versions = [g.version for g in settled(rules, seats, seed) if g.step in ("choose", "offer", "play")]
     tried = 0
-    for version in rng.sample(versions, 25):
+    for version in rng.sample(versions, 8):
         start = max(begin for begin in starts if begin < version)
         part = events[start:version]
         if any(type(event).__name__ == "RoundEnded" for event in part):
@@ -181,12 +197,13 @@ def test_cards_that_a_viewer_has_not_seen_change_nothing_that_it_is_shown(rules:
                         assert refused(elsewhere, viewer.seat, action) == refused(
                             states[version], viewer.seat, action
                         ), (version, viewer, action)
-    assert tried > 100
+    assert tried > 20
 
 
 @pytest.mark.parametrize(("rules", "seats"), TABLES[:3])
-def test_a_viewers_bytes_never_name_a_copy_that_it_has_not_held(rules: str, seats: int) -> None:
-    events, states = walk(rules, seats, 5)
+@games
+def test_a_viewers_bytes_never_name_a_copy_that_it_has_not_held(rules: str, seats: int, seed: int) -> None:
+    events, states = walk(rules, seats, seed)
     for seat in range(seats):
         held: set[str] = set()
         for version, event in enumerate(events, start=1):

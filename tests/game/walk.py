@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 import msgspec
 
@@ -18,14 +18,14 @@ TABLES = (
     ("contract", 4),
     ("liverpool", 4),
     *(("bga", seats) for seats in range(2, 9)),
-    *(("bga-short", seats) for seats in (2, 3, 8)),
+    *(("bga-short", seats) for seats in range(2, 9)),
 )
 """Every shipped rule set; the one that is for any number of players with every number."""
 
 _EVENTS = msgspec.json.Decoder(list[Event])
 
 
-@cache
+@lru_cache(maxsize=8)
 def walk(rules: str, seats: int, seed: int) -> tuple[tuple[Event, ...], tuple[Game, ...]]:
     """Return the events of a recorded game, and the states: number v is that after v events."""
     commits = recorded_game(rules, seats, seed)
@@ -36,7 +36,7 @@ def walk(rules: str, seats: int, seed: int) -> tuple[tuple[Event, ...], tuple[Ga
     return events, tuple(states)
 
 
-@cache
+@lru_cache(maxsize=8)
 def settled(rules: str, seats: int, seed: int) -> tuple[Game, ...]:
     """Return the states in which the table waits for a command: those after whole commits."""
     _, states = walk(rules, seats, seed)
