@@ -40,6 +40,11 @@ class MerseyNode:
         said = await self._process.stdout.readline()
         assert b"serves on" in said, self.log()[-2000:]
 
+    @property
+    def code(self) -> int | None:
+        """How it ended, None while it runs."""
+        return self._process.returncode if self._process else None
+
     async def kill(self) -> None:
         """Kill it with -9."""
         await self._end(signal.SIGKILL)
@@ -71,5 +76,9 @@ async def three_nodes(folder: Path, nats: Sequence[Sequence[str]]) -> AsyncItera
     try:
         await asyncio.gather(*(node.start() for node in nodes))
         yield nodes
+    except BaseException:
+        for node in nodes:
+            sys.stderr.write(f"{node.name} at {node.address}, ended with {node.code}:\n{node.log()[-3000:]}\n")
+        raise
     finally:
         await asyncio.gather(*(node.kill() for node in nodes))
