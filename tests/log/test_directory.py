@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mersey.game.display_name import NameRefused, normalised
 from mersey.log.connection import NatsConnection
-from mersey.log.directory import Directory, NameRefused, create_bucket, normalised
+from mersey.log.directory import Directory, create_bucket
 from mersey.log.stream_config import LogMisconfigured
 
 
@@ -69,7 +70,7 @@ async def test_a_missing_bucket_is_named(connection: NatsConnection) -> None:
     "name", ["", "   ", "x" * 41, "a\nb", "a\tb", "a\x00", "a\u202eb", "a\u2028b", "\ud800"]
 )
 def test_a_name_that_can_not_be_shown_is_refused(name: str) -> None:
-    with pytest.raises(NameRefused, match=r"^name: "):
+    with pytest.raises(NameRefused, match=r"^a name "):
         normalised(name)
 
 

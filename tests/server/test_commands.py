@@ -209,11 +209,18 @@ async def test_add_bots_again_seats_nobody_twice(host: Person) -> None:
         await host.ask("AddBots", name=table, command_id="b", strategies=["chance", "greedy", "chance"])
     with pytest.raises(grpc.aio.AioRpcError) as full:
         await host.ask("AddBots", name=table, strategies=["chance"] * 3)
+    await host.ask("AddBots", name=table, strategies=["chance"])
+    with pytest.raises(grpc.aio.AioRpcError) as nearly:
+        await host.ask("AddBots", name=table, strategies=["chance"] * 2)
 
     assert again == first
     assert list(first.seats) == [0, 1]
     assert reason_of(other.value) == reason_of(more.value) == "COMMAND_ID_REUSED"
     assert reason_of(full.value) == "TABLE_FULL"
+    assert [info_of(error.value).metadata["fact"] for error in (full, nearly)] == [
+        "2 seats are free",
+        "1 seat is free",
+    ]
 
 
 async def test_a_table_can_ask_that_answers_wait_for_the_archive(host: Person, node: Node) -> None:

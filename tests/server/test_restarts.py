@@ -193,7 +193,7 @@ async def test_a_token_made_on_the_command_line_opens_the_server(tmp_path: Path)
     data = tmp_path / "data"
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "mersey.client.cli", "token", "new", "--name", "Ann", "--role", "player"),
-        *("--data", str(data)),
+        *("--keys", str(data / "keys")),
         stdout=asyncio.subprocess.PIPE,
     )
     token = (await child.communicate())[0].decode().strip()
@@ -216,10 +216,20 @@ async def test_a_token_made_on_the_command_line_opens_the_server(tmp_path: Path)
         (["serve"], {"MERSEY_LISTEN": "127.0.0.1:99999"}, "MERSEY_LISTEN: must be HOST:PORT"),
         (["serve", "--nats", "http://x"], {}, "--nats: must be a URL"),
         (["serve"], {"MERSEY_NATS": "x"}, "MERSEY_NATS: must be a URL"),
+        (
+            ["serve", "--nats-monitor", "http://127.0.0.1:8222"],
+            {},
+            "--nats-monitor: is of NATS servers of your",
+        ),
+        (
+            ["serve"],
+            {"MERSEY_NATS_MONITOR": "http://127.0.0.1:8222"},
+            "MERSEY_NATS_MONITOR: is of NATS servers",
+        ),
         (["serve", "--listen", "127.0.0.1:0"], {"NATS_SERVER_BIN": "/no/such"}, "NATS_SERVER_BIN names no"),
         (["serve", "--listen", "127.0.0.1:0"], {"MERSEY_DATA": "/proc/nope"}, "can't be the data folder"),
         (["token", "new", "--name", "A", "--role", "king"], {}, "--role: must be one of"),
-        (["token", "new", "--name", ""], {}, "--name:"),
+        (["token", "new", "--name", ""], {}, "--name: a name is 1 to 40 characters long, not 0"),
     ],
 )
 async def test_what_cannot_be_used_is_named_in_one_line(

@@ -111,6 +111,21 @@ def contract_named(sets: int, runs: int) -> str:
     return ", ".join(parts)
 
 
+def seats_free(count: int) -> str:
+    """Return how many seats are free, in words.
+
+    >>> seats_free(0), seats_free(1), seats_free(3)
+    ('no seat is free', '1 seat is free', '3 seats are free')
+    """
+    match count:
+        case 0:
+            return "no seat is free"
+        case 1:
+            return "1 seat is free"
+        case _:
+            return f"{count} seats are free"
+
+
 def _by(event: Any, what: str) -> Phrase:
     return Phrase(seat_name(event.seat), what)
 

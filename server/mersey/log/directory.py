@@ -6,7 +6,6 @@ Names are not in the log: a name can change or be erased, and every hash still h
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final, Self
 
 import nats.errors
@@ -14,39 +13,12 @@ import nats.js.errors
 from nats.js import api
 from nats.js.kv import KeyValue
 
+from mersey.game.display_name import NameRefused, normalised
 from mersey.log.connection import NatsConnection
 from mersey.log.ports import LogUnavailable
 from mersey.log.stream_config import NAMES_BUCKET, LogMisconfigured
-from mersey.rules.refusals import MerseyError
-
-NAME_CHARACTERS_MAX: Final = 40
 
 _PLAYER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_REFUSED: Final = frozenset({"Cc", "Cs", "Co", "Cn", "Zl", "Zp"})
-_TURNERS: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of writing, and so what stands around a name on a screen."""
-
-
-class NameRefused(MerseyError):
-    """A display name or player id that can't be taken; the message says why."""
-
-
-def normalised(name: str) -> str:
-    """Return ``name`` as it is kept: composed (NFC), with single spaces inside and none around.
-
-    >>> normalised("  Ann   of  Mersey ")
-    'Ann of Mersey'
-
-    Raises:
-        NameRefused: it holds a control character, or is not 1 to 40 characters long.
-    """
-    for character in name:
-        if unicodedata.category(character) in _REFUSED or character in _TURNERS:
-            raise NameRefused(f"name: holds the character U+{ord(character):04X}, which can't be shown")
-    kept = unicodedata.normalize("NFC", " ".join(name.split()))
-    if not 1 <= len(kept) <= NAME_CHARACTERS_MAX:
-        raise NameRefused(f"name: is {len(kept)} characters long, must be 1 to {NAME_CHARACTERS_MAX}")
-    return kept
 
 
 async def create_bucket(connection: NatsConnection, *, max_bytes: int = 2**26, replicas: int = 1) -> None:

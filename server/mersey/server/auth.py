@@ -72,6 +72,11 @@ class Keys:
             raise KeyFileError(f"{path}: is no Ed25519 key")
         return cls(key)
 
+    @staticmethod
+    def lie_in(folder: Path) -> bool:
+        """Return whether ``folder`` has a key, so that `open` would make none."""
+        return (folder / _KEY_FILE).exists()
+
     def issue(self, name: str, role: Role, *, lifetime_s: int | None = None) -> str:
         """Return a token for a new player id; ``lifetime_s`` None: it does not expire."""
         now_s = int(time.time())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from typing import Annotated
 import typer
 import uvloop
 
-from mersey.log.directory import NameRefused, normalised
+from mersey.game.display_name import NameRefused, normalised
 from mersey.log.failpoints import Failpoints
 from mersey.server import mending_cli, nats_cli
 from mersey.server.auth import ROLES, Keys, Role
@@ -102,9 +103,27 @@ def new_token(
     keys: KeyFolder = None,
 ) -> None:
     """Print a token for a new player."""
-    config = Config.read(os.environ, data=data, keys=keys)
-    folder = config.keys or config.data / "keys"
-    typer.echo(Keys.open(folder).issue(_name(name), _role(role)))
+    shown, chosen = _name(name), _role(role)
+    typer.echo(_keys(Config.read(os.environ, data=data, keys=keys)).issue(shown, chosen))
+
+
+def _keys(config: Config) -> Keys:
+    """Return the keys of the server that a token is for.
+
+    Only a folder that was named as that of the keys gets new ones: an admin may make a token before the first
+    of several servers runs. A data folder without keys is none of a server: most likely its name is mistyped.
+    """
+    if config.keys is None:
+        folder = config.data / "keys"
+        if not Keys.lie_in(folder):
+            raise ConfigError(
+                f"{config.data}: holds no keys yet, so no server would take the token: run once "
+                f"mersey serve --data {shlex.quote(str(config.data))}, or name its keys with --keys DIR"
+            )
+        return Keys.open(folder)
+    if not Keys.lie_in(config.keys):
+        typer.echo(f"a new key is in {config.keys}: only servers with these --keys take the token", err=True)
+    return Keys.open(config.keys)
 
 
 def _name(text: str) -> str:

@@ -68,6 +68,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         monitors = tuple(nats_monitors) or tuple(environment.get("MERSEY_NATS_MONITOR", "").split())
         if not all(monitor.startswith(("http://", "https://")) for monitor in monitors):
             raise ConfigError(f"{named}: must be a URL such as http://127.0.0.1:8222")
+        if monitors and url is None:
+            raise ConfigError(
+                f"{named}: is of NATS servers of your own, and none is named: say --nats too (MERSEY_NATS)"
+            )
         keys_given = environment.get("MERSEY_KEYS")
         return cls(
             data=data or Path(environment.get("MERSEY_DATA") or DATA_DEFAULT),

@@ -6,9 +6,10 @@ import asyncio
 import time
 from typing import Final
 
+from mersey.game.display_name import normalised
 from mersey.log.archive import Archive
 from mersey.log.archive_reader import ArchiveReader
-from mersey.log.directory import Directory, normalised
+from mersey.log.directory import Directory
 from mersey.log.ports import LogUnavailable
 
 KEPT_S: Final = 10.0

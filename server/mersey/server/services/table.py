@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Final
 
+from mersey.client.phrases import seats_free
 from mersey.client.wire import (
     action_from_proto,
     choices_to_proto,
@@ -16,10 +17,10 @@ from mersey.client.wire import (
 )
 from mersey.game.choices import choices
 from mersey.game.commands import Close, Command, LeaveSeat, OpenEntropy, OpenTable, StartGame, TakeSeat
+from mersey.game.display_name import NameRefused, normalised
 from mersey.game.events import SeatTaken
 from mersey.game.refusals import TableCode, TableRefusal
 from mersey.game.view import view, view_bytes
-from mersey.log.directory import NameRefused, normalised
 from mersey.rules.refusals import Code, Refusal
 from mersey.rules.ruleset import ruleset_bytes
 from mersey.server.auth import Caller
@@ -297,7 +298,7 @@ def _check_room(table: Table, host: str, bots: Sequence[str]) -> None:
         raise TableRefusal(TableCode.NOT_THE_HOST)
     to_seat = sum(table.game.seat_of(bot) is None for bot in bots)
     if table.game.step == "seating" and to_seat > table.game.seats.count(None):
-        raise TableRefusal(TableCode.TABLE_FULL, f"{table.game.seats.count(None)} seats are free")
+        raise TableRefusal(TableCode.TABLE_FULL, seats_free(table.game.seats.count(None)))
 
 
 def _display_name(caller: Caller, asked: str) -> str:
