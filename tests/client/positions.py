@@ -15,20 +15,21 @@ from mersey.rules.actions import Action
 from mersey.rules.ruleset import RuleSet
 
 
-def started(rules: RuleSet, seats: int, seed: int = 1) -> Game:
-    """Return a game that has just started."""
+def seated(rules: RuleSet, seats: int, taken: int, seed: int = 1) -> Game:
+    """Return a table of ``seats``, the first ``taken`` of them taken."""
     game = Game()
     link = f"{seed:064x}"
-
-    def do(actor: str, command: OpenTable | TakeSeat | StartGame) -> None:
-        nonlocal game
-        game = fold(decide(game, actor, command), game)
-
-    do("host", OpenTable(table="t", rules=rules, seats=seats, link=link, deal_id="d", chance="given"))
-    for seat in range(seats):
-        do(f"p{seat}", TakeSeat())
-    do("host", StartGame())
+    opening = OpenTable(table="t", rules=rules, seats=seats, link=link, deal_id="d", chance="given")
+    game = fold(decide(game, "host", opening), game)
+    for seat in range(taken):
+        game = fold(decide(game, f"p{seat}", TakeSeat()), game)
     return game
+
+
+def started(rules: RuleSet, seats: int, seed: int = 1) -> Game:
+    """Return a game that has just started."""
+    game = seated(rules, seats, seats, seed)
+    return fold(decide(game, "host", StartGame()), game)
 
 
 def turn_of(game: Game, seat: int) -> Turn:

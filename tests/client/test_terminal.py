@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client.positions import play_until, started, turn_of
+from client.positions import play_until, seated, started, turn_of
 from mersey.client.errors import RefusedError
 from mersey.client.strategies.greedy import GreedyStrategy
 from mersey.client.strategies.turn import Draw, Turn
@@ -29,7 +29,7 @@ from mersey.game.events import ContractOpened, RoundEnded
 from mersey.game.refusals import TableCode
 from mersey.game.seen import Update
 from mersey.game.state import Game
-from mersey.game.view import seat_viewer, view_event
+from mersey.game.view import seat_viewer, view, view_event
 from mersey.rules.actions import Action, ChooseStock, Discard, Ready, TakeDiscard
 from mersey.rules.melds import Named, Placed, TableMeld
 from mersey.rules.notation import format_action, parse_action
@@ -72,6 +72,15 @@ def test_the_table_shows_seats_hand_melds_piles_and_whose_turn() -> None:
     assert f"  > {LABELS[opened.active]}" in text
     assert all(card[:2] in text for card in view.hand or () if card[0] != "X")
     assert f"   1  set  {' '.join(view.melds[0].cards)}   by {LABELS[opened.active]}" in text
+
+
+@pytest.mark.parametrize(
+    ("taken", "said"), [(2, "2 seats are free"), (3, "1 seat is free"), (4, "no seat is free")]
+)
+def test_a_table_that_waits_for_players_says_how_many_seats_are_free(taken: int, said: str) -> None:
+    game = seated(load_ruleset("contract"), 4, taken)
+
+    assert table_text(view(game, seat_viewer(0)), game.ruleset, LABELS)[0] == f"Table t: {said}"
 
 
 def test_the_hand_is_sorted_by_suit_and_written_as_the_notation_takes_it() -> None:

@@ -239,6 +239,17 @@ OPEN, SIT_A, SIT_B, _, _, SIT_C, SHOW_A, START = opening()
 
 
 @pytest.mark.parametrize(
+    ("rules", "said"),
+    [("contract", "contract is for exactly 4 players, not 9"), ("bga", "bga is for 2 to 8 players, not 9")],
+)
+def test_a_wrong_number_of_seats_is_told_the_right_ones_in_plain_words(rules: str, said: str) -> None:
+    with pytest.raises(TableRefusal) as caught:
+        table(("h", OpenTable("t", load_ruleset(rules), 9, "07" * 32, "t")))
+
+    assert caught.value.fact == said
+
+
+@pytest.mark.parametrize(
     ("done", "asking", "code"),
     [
         ([], ("a", TakeSeat()), TableCode.NO_SUCH_TABLE),

@@ -202,6 +202,12 @@ def test_stepping_reads_plain_lines_from_a_pipe(file: Path) -> None:
     assert "round 2 of 2" in done.stdout
 
 
+def test_a_step_that_needs_a_word_shows_one_of_its_own_kind(file: Path) -> None:
+    done = mersey("replay", file, cwd=file.parent, typed="r\nt\nv\ns\n")
+    said = [line for line in done.stdout.splitlines() if line.startswith("say which")]
+    assert said == [f"say which, as in: {example}" for example in ("r 5", "t 12", "v 100", "s 2")]
+
+
 def test_stepping_says_what_can_not_be_done_and_stays(file: Path) -> None:
     typed = "p\nx\nv 0\nv 99999999999\nr 9\nt 1\ns 7\nn 1 2\nv\n?\nn\n"
     done = mersey("replay", file, cwd=file.parent, typed=typed)

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Final, Literal, NamedTuple
 
 from mersey.client.errors import ApiError, RefusedError
-from mersey.client.phrases import by_suit, contract_named, phrase
+from mersey.client.phrases import by_suit, contract_named, phrase, seats_free
 from mersey.client.table_info import TableInfo
 from mersey.client.wire import RawUpdate
 from mersey.game.choices import Choices
@@ -88,7 +88,7 @@ def table_text(view: TableView, rules: RuleSet, labels: Labels) -> list[str]:
 
 def _headline(view: TableView) -> str:
     if view.contract is None:
-        return f"Table {view.table}: {sum(seat is None for seat in view.seats)} seats are free"
+        return f"Table {view.table}: {seats_free(sum(seat is None for seat in view.seats))}"
     contract = contract_named(view.contract.sets, view.contract.runs)
     whole = " with the whole hand" if view.contract.whole_hand else ""
     top = f"discard {view.discard_top}" if view.discard_top else "no discard"

@@ -75,6 +75,8 @@ class Stepper:
         try:
             if command is None or len(rest) > 1:
                 raise ReplayError(f"not a command: {line.strip()[:40]!r} (? lists them)")
+            if not rest and word in _EXAMPLES:
+                raise ReplayError(f"say which, as in: {_EXAMPLES[word]}")
             command(self, rest[0] if rest else "")
         except MerseyError as error:
             return Answer(str(error))
@@ -130,6 +132,8 @@ _COMMANDS: Final[dict[str, Callable[[Stepper, str], None]]] = {
     "v": Stepper._to_version,
     "s": Stepper._look_as,
 }
+_EXAMPLES: Final = {"r": "r 5", "t": "t 12", "v": "v 100", "s": "s 2"}
+"""The commands that need a word, each with one."""
 
 
 def clock_time(at_ms: int) -> str:
@@ -148,5 +152,5 @@ def clock_time(at_ms: int) -> str:
 
 def _number(word: str) -> int:
     if not (word.isascii() and word.isdigit()) or len(word) > 9:
-        raise ReplayError(f"not a number: {word[:20]!r}" if word else "say which, as in: v 100")
+        raise ReplayError(f"not a number: {word[:20]!r}")
     return int(word)

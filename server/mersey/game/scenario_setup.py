@@ -86,11 +86,11 @@ class _Setup:
         if seats is None:
             if fewest != most:
                 self.faults.append(
-                    f"given.seats is missing: {self.rules.id} is for {fewest} to {most} players"
+                    f"given.seats is missing: {self.rules.id} is for {self.rules.players_said}"
                 )
             seats = fewest
         elif not fewest <= seats <= most:
-            self.faults.append(f"given.seats: {self.rules.id} is for {fewest} to {most} players, not {seats}")
+            self.faults.append(f"given.seats: {self.rules.id} is for {self.rules.players_said}, not {seats}")
         if self.round > len(self.rules.rounds):
             rounds = len(self.rules.rounds)
             self.faults.append(f"round: {self.rules.id} has {rounds} rounds, not {self.round}")

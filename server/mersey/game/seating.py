@@ -28,7 +28,7 @@ def open_table(draft: Draft, actor: str, command: OpenTable) -> None:
     rules = command.rules
     fewest, most = rules.players
     if not fewest <= command.seats <= most:
-        fact = f"{rules.id} is for {fewest} to {most} players, not {command.seats}"
+        fact = f"{rules.id} is for {rules.players_said}, not {command.seats}"
         raise TableRefusal(TableCode.PLAYERS_OUT_OF_RANGE, fact)
     links = deal.chain_links(bytes.fromhex(command.link), len(rules.rounds))
     draft.emit(

@@ -117,6 +117,12 @@ class RuleSet(_Part, frozen=True):
     score: Score
     cut: Cut | None = None
 
+    @property
+    def players_said(self) -> str:
+        """For how many players the rules are, in words: ``exactly 4 players`` or ``2 to 8 players``."""
+        fewest, most = self.players
+        return f"exactly {fewest} players" if fewest == most else f"{fewest} to {most} players"
+
     def decks_for(self, players: int) -> int:
         """Return the number of decks for ``players``; KeyError outside the rule set's range."""
         for entry in self.pack.decks:
