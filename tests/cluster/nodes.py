@@ -78,7 +78,9 @@ async def three_nodes(folder: Path, nats: Sequence[Sequence[str]]) -> AsyncItera
         yield nodes
     except BaseException:
         for node in nodes:
-            sys.stderr.write(f"{node.name} at {node.address}, ended with {node.code}:\n{node.log()[-3000:]}\n")
+            sys.stderr.write(
+                f"{node.name} at {node.address}, ended with {node.code}:\n{node.log()[-3000:]}\n"
+            )
         raise
     finally:
         await asyncio.gather(*(node.kill() for node in nodes))
