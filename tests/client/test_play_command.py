@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from mersey.client.channel import MerseyClient
+from mersey.server.auth import Keys
 from mersey.server.node import Node
 from server.people import one_round
 
@@ -49,6 +50,7 @@ def answer_to(prompt: str, hand: list[str]) -> str:
 async def test_a_person_plays_a_game_to_its_end(node: Node, tmp_path: Path) -> None:
     (tmp_path / "short.toml").write_text(one_round())
     token = node.issue_token("Ann", "host")
+    questions = 0
     process = await start(
         "play", "--server", node.address, "--rules", "short.toml", "--bots", "3", folder=tmp_path, token=token
     )
@@ -64,8 +66,11 @@ async def test_a_person_plays_a_game_to_its_end(node: Node, tmp_path: Path) -> N
             if line.startswith("hand  "):
                 hand = line.split()[1:]
             if re.match(r"take |stock|buy |pass|ready|open |discard CARD|lay ", line):
+                questions += 1
+                assert said[-2].startswith(("hand  ", "      ")), "nobody is asked without their hand"
                 process.stdin.write(f"{answer_to(line, hand)}\n".encode())
     text = "\n".join(said)
+    assert questions > 2
     assert await process.wait() == 0, await process.stderr.read() if process.stderr else ""
     assert "Table " in said[0]
     assert "not an action: 'sing'" in text
@@ -83,8 +88,11 @@ async def test_two_people_sit_at_one_table_and_the_first_starts_it(node: Node, t
     )
     assert host.stdout is not None
     first = (await host.stdout.readline()).decode()
+    assert first.endswith(", 3 seats, 1 bot\n")
     table = first.split()[1].rstrip(":")
-    guest = await start("play", *server, "--table", table, "--name", "Bobby", folder=tmp_path, token=bob)
+    guest = await start(
+        "play", *server, "--table", f"tables/{table}", "--name", "Bobby", folder=tmp_path, token=bob
+    )
     async with MerseyClient(node.address, ann) as client:
         async for _ in client.follow(table):
             if (await client.get_table(table)).state == "running":
@@ -110,7 +118,7 @@ async def test_a_bot_plays_to_the_end_and_says_how_it_did(node: Node, tmp_path: 
                 "--server",
                 node.address,
                 "--table",
-                table,
+                f"tables/{table}",
                 "--token",
                 "bot.token",
                 "--strategy",
@@ -130,6 +138,7 @@ async def test_a_bot_plays_to_the_end_and_says_how_it_did(node: Node, tmp_path: 
 
 async def test_what_is_wrong_is_said_in_one_line(node: Node, tmp_path: Path, unused_tcp_port: int) -> None:
     token = node.issue_token("Ann", "player")
+    strange = Keys.open(tmp_path / "keys").issue("Ann", "player")
     nobody = ("--server", f"127.0.0.1:{unused_tcp_port}", "--token", "t")
     here = ("--server", node.address)
     cases = [
@@ -138,7 +147,22 @@ async def test_what_is_wrong_is_said_in_one_line(node: Node, tmp_path: Path, unu
         (("play", *here, "--bots", "4", "--seats", "4"), token, "--bots 4: leaves you no seat of 4"),
         (("play", *here, "--strategy", "wise"), token, "no strategy 'wise': one of greedy, chance"),
         (("bot", *here, "--table", "nosuchtable"), token, "There is no such table."),
-        (("bot", *here, "--table", "t", "--token", "nonsense"), "", "Send a valid token"),
+        (("bot", *here, "--table", "tables/nosuchtable"), token, "There is no such table."),
+        (("bot", *here, "--table", "tables/"), token, "--table: not a table's name"),
+        (("play", *here, "--table", "a/b"), token, "--table: not a table's name"),
+        (
+            ("bot", *here, "--table", "t", "--token", "no.file"),
+            "",
+            "--token (MERSEY_TOKEN): the token is not one",
+        ),
+        (
+            ("bot", *here, "--table", "t", "--token", "no.file"),
+            "",
+            "there is no file of that name: give a token",
+        ),
+        (("play", *here), strange, "this server's: give a token of this server, or a file that holds one"),
+        (("play", *here, "--name", "x" * 41), token, "--name: a name is 1 to 40 characters long, not 41"),
+        (("play", *here, "--name", "\u202eAnn"), token, "--name: a name can't hold U+202E"),
     ]
     processes = [await start(*arguments, folder=tmp_path, token=given) for arguments, given, _ in cases]
     for process, (arguments, _, message) in zip(processes, cases, strict=True):
@@ -147,3 +171,23 @@ async def test_what_is_wrong_is_said_in_one_line(node: Node, tmp_path: Path, unu
         assert err.startswith("mersey: error: "), err
         assert message in err
         assert err.count("\n") == 1
+        assert "authorization" not in err
+    async with MerseyClient(node.address, token) as client:
+        me = (await client.create_table()).host
+        assert [info.table async for info in client.list_tables() if info.host == me][1:] == []
+
+
+async def test_the_token_that_a_server_left_here_is_named_where_another_does_not_take_it(
+    node: Node, tmp_path: Path
+) -> None:
+    (tmp_path / "mersey-data").mkdir()
+    other = Keys.open(tmp_path / "keys").issue("Host", "host")
+    (tmp_path / "mersey-data" / "host.token").write_text(other)
+
+    code, out, err = await ended(await start("play", "--server", node.address, folder=tmp_path))
+
+    assert (code, out) == (1, "")
+    assert err == (
+        "mersey: error: the token in mersey-data/host.token: the token is not one of this server's: "
+        "name yours with --token FILE|TEXT, or in MERSEY_TOKEN\n"
+    )

@@ -57,8 +57,8 @@ class ApiError(MerseyError):
         self.message = message
         self.metadata = dict(metadata or {})
         sentence = message or reason.lower() or f"gRPC status {status}"
-        fact = self.metadata.get(FACT_KEY)
-        super().__init__(f"{sentence} ({fact})" if fact else sentence)
+        fact = self.metadata.get(FACT_KEY, "")
+        super().__init__(sentence if fact in sentence else f"{sentence} ({fact})")
 
 
 class RefusedError(ApiError):

@@ -17,7 +17,7 @@ from google.protobuf import any_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 
-from mersey.client.errors import CARDS_KEY, RETRY_MS_KEY, SECTION_KEY
+from mersey.client.errors import CARDS_KEY, FACT_KEY, RETRY_MS_KEY, SECTION_KEY
 from mersey.client.wire import Failure, WireError
 from mersey.game.refusals import TableCode, TableRefusal
 from mersey.log.archive_schema import ArchiveBlocked, ArchiveError
@@ -100,13 +100,13 @@ def failure_of(error: BaseException) -> Failure:
                 facts[CARDS_KEY] = " ".join(error.cards)
             return _failure(error.code, error.sentence, facts)
         case TableRefusal():
-            return _failure(error.code, error.sentence, {"fact": error.fact} if error.fact else {})
+            return _failure(error.code, error.sentence, _fact(error.fact))
         case FieldFault():
             return _failure(error.code, str(error), error.faults)
         case ServiceFault():
             retry_ms = RETRY_MS.get(error.code)
             hint = {} if retry_ms is None else {RETRY_MS_KEY: str(retry_ms)}
-            return _failure(error.code, str(error), {**error.facts, **hint})
+            return _failure(error.code, str(error), {**_fact(error.fact), **error.facts, **hint})
         case WireError():
             return failure_of(FieldFault({error.field: error.fault}))
         case _:
@@ -126,6 +126,10 @@ def _of_the_shell(error: BaseException) -> ServiceFault:
     incident = secrets.token_hex(8)
     _logger.error("incident %s", incident, exc_info=error)
     return ServiceFault(ServiceCode.INTERNAL, f"incident {incident}", incident=incident)
+
+
+def _fact(fact: str) -> dict[str, str]:
+    return {FACT_KEY: fact} if fact else {}
 
 
 def _failure(code: AnyCode, message: str, metadata: Mapping[str, str]) -> Failure:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mersey.client.bot import BotPlayed, play_bot
-from mersey.client.cli.connecting import SERVER_DEFAULT, Server, Token, connected
+from mersey.client.cli.connecting import SERVER_DEFAULT, Server, Token, connected, table_named
 from mersey.client.strategies.catalogue import STRATEGIES, strategy_named
 
 
@@ -31,6 +31,7 @@ def bot(
 ) -> None:
     """Play a seat to the end of the game, and take one first if this token has none at the table."""
     chosen = strategy_named(strategy)
+    table = table_named(table)
 
     async def run() -> BotPlayed:
         async with connected(server, token) as client:

@@ -12,9 +12,10 @@ import typer
 
 from mersey.client.bot import seat_at
 from mersey.client.channel import MerseyClient
-from mersey.client.cli.connecting import SERVER_DEFAULT, Server, Token, connected
+from mersey.client.cli.connecting import SERVER_DEFAULT, Server, Token, connected, table_named
 from mersey.client.errors import ApiError
 from mersey.client.following import Moment
+from mersey.client.questions import Questions
 from mersey.client.seat_play import SeatPlay
 from mersey.client.strategies.catalogue import strategy_named
 from mersey.client.strategies.turn import Turn
@@ -22,7 +23,6 @@ from mersey.client.table_info import TableInfo
 from mersey.client.terminal import (
     Labels,
     event_text,
-    hand_lines,
     help_text,
     labels_of,
     prompt_text,
@@ -31,6 +31,7 @@ from mersey.client.terminal import (
     table_text,
     wrapped,
 )
+from mersey.game.display_name import NameRefused, normalised
 from mersey.rules.refusals import MerseyError, NotationError
 from mersey.rules.ruleset_file import load_ruleset, ruleset_text, shipped
 
@@ -62,7 +63,16 @@ def play(
 ) -> None:
     """Play a seat at the terminal: what the others do is told, what you may do is asked."""
     strategy_named(strategy)
-    asyncio.run(_play(table, rules, bots, seats, strategy, name, server, token))
+    table = table_named(table) if table else ""
+    asyncio.run(_play(table, rules, bots, seats, strategy, _shown_name(name), server, token))
+
+
+def _shown_name(name: str) -> str:
+    """Return the name as it will be kept: looked at before a table is made for it."""
+    try:
+        return normalised(name) if name else ""
+    except NameRefused as error:
+        raise PlayUsageError(f"--name: {error}") from None
 
 
 async def _play(
@@ -91,7 +101,7 @@ async def _new_table(client: MerseyClient, rules: str, bots: int, seats: int, st
     info = await client.create_table(rules, rules_toml=toml, seats=seats)
     if bots:
         await client.add_bots(info.table, [strategy] * bots)
-    typer.echo(f"Table {info.table}: {ruleset.title}, {seats} seats, {bots} bots")
+    typer.echo(f"Table {info.table}: {ruleset.title}, {seats} seats, {bots} bot{'s' * (bots != 1)}")
     if seats - bots > 1:
         typer.echo(f"Others join with: mersey play --table {info.table} --token TOKEN")
     return info.table
@@ -138,7 +148,7 @@ class Table:
         self._info: TableInfo | None = None
         self._labels: Labels = {}
         self._turn: Turn | None = None
-        self._shown: list[str] = []
+        self._questions = Questions()
         self._away = False
 
     async def play(self) -> None:
@@ -173,6 +183,7 @@ class Table:
     async def _show(self) -> None:
         view = await self._client.view(self._seat.table)
         _print(table_text(view, self._seat.rules, self._labels))
+        self._questions.shown(view)
         if self._turn is not None:
             _print(prompt_text(self._turn.view, self._turn.choices))
 
@@ -185,24 +196,14 @@ class Table:
         if moment.updates:
             self._turn = None
         if moment.turn is not None and self._seat.is_current(moment.turn):
-            self._ask(moment.turn)
+            self._turn = moment.turn
+            _print(self._questions.lines(moment.turn, self._labels))
 
     def _say_away(self, away: bool) -> None:
         if away and not self._away:
             typer.echo("The server is away, or ahead of what has come; waiting for it.")
+            self._questions.repeat()
         self._away = away
-
-    def _ask(self, turn: Turn) -> None:
-        """Ask for what is due; the table is shown with the first question of a turn."""
-        self._turn = turn
-        prompt = prompt_text(turn.view, turn.choices)
-        if turn.view.step in ("choose", "cut", "round_over"):
-            _print(table_text(turn.view, turn.rules, self._labels))
-        elif turn.view.step == "play":
-            _print(hand_lines(turn.view))
-        if prompt != self._shown or turn.view.step != "offer":
-            _print(prompt)
-        self._shown = prompt
 
     async def _do(self, line: str) -> bool:
         """Do what a line says; return False where the player leaves."""
