@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
@@ -20,6 +21,7 @@ from mersey.replay.record_file import read_record, write_record
 from recorded import recorded_game
 from replay.archived import archive_games
 from replay.forging import changed, commit_with, event_changed, rechained
+from terminals import on_a_terminal
 
 GAME = recorded_game("contract", 4)
 RUNNING = recorded_game("contract", 4, table="beta", actions_max=80)
@@ -100,6 +102,18 @@ def test_verify_says_what_was_checked_and_ends_with_ok(file: Path) -> None:
     assert counts["chain"] == counts["causes"] == str(len(GAME))
     assert (counts["shuffles"], counts["links"], counts["places"]) == ("2", "3", "1")
     assert lines[-1].startswith("OK t1: head ")
+
+
+def test_verify_parts_its_lines_between_words_on_a_narrow_terminal_and_not_in_a_pipe(file: Path) -> None:
+    whole = program("verify", file.name, cwd=file.parent).stdout.splitlines()
+    lines = on_a_terminal(file.parent, 70, "verify", file.name)
+
+    assert max(map(len, whole)) > 70
+    assert max(map(len, lines)) <= 70
+    assert " ".join(lines).split() == " ".join(whole).split()
+    hanging = [line for line in lines if line not in whole and line.startswith("   ")]
+    assert hanging
+    assert all(re.match(r" {20}\S", line) for line in hanging)
 
 
 def test_verify_names_the_first_commit_at_fault_and_exits_1(tmp_path: Path) -> None:

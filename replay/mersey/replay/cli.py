@@ -10,10 +10,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from mersey.client.cli.saying import say
 from mersey.game.view import OPEN, SPECTATOR, Viewer, seat_viewer
 from mersey.replay.account import account
 from mersey.replay.record_file import SUFFIX, write_record
-from mersey.replay.report import report
+from mersey.replay.report import MEANING_AT, report
 from mersey.replay.sources import RecordedGame, SourceError, open_game
 from mersey.replay.stepper import ReplayError, Stepper, check_viewer
 from mersey.replay.timeline import Timeline, TimelineError
@@ -116,7 +117,7 @@ def verify(
     verdict = verify_commits(game.commits, game.table)
     fault = game.fault or game.rows_fault
     for line in report(verdict, game.source, fault):
-        typer.echo(line)
+        say(line, MEANING_AT if line.startswith(" ") else 2)
     if not verdict.ok or fault is not None or not game.commits:
         raise typer.Exit(1)
 

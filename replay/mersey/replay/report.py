@@ -15,6 +15,10 @@ _OUTCOME: Final = {
 }
 
 
+MEANING_AT: Final = 20
+"""Where in the line of a check its meaning begins: for whoever has to part the line."""
+
+
 def report(verdict: Verdict, source: str, fault: str | None = None) -> Iterator[str]:
     """Yield the lines; ``fault`` is what is wrong with the source itself.
 

@@ -16,6 +16,7 @@ import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from mersey.client.cli.saying import say
 from mersey.client.lines import columns_of, hung
 from mersey.replay.turns import Kind, Line
 from mersey.rules.ruleset_file import load_ruleset, ruleset_text
@@ -76,7 +77,7 @@ async def _play(config: Config, told: Demo, games: int) -> list[Finished]:
     finished = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"))
     async with Node(config) as node:
-        _say(f"{told.rules.title}: {told.seats} bots play through the server on {node.address}", 2)
+        say(f"{told.rules.title}: {told.seats} bots play through the server on {node.address}", 2)
         with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
             for number in range(1, games + 1):
                 screen = _Screen(progress, f"Game {number} of {games}")
@@ -89,16 +90,11 @@ def _tell_where(config: Config, finished: list[Finished]) -> None:
         verdict = "verified" if game.verified.ok else f"NOT verified, commit {game.verified.fault_commit}"
         typer.echo(f"\nGame {game.table} is {verdict}:")
         for check in game.verified.checks if game.verified.ok else (game.verified.fault,):
-            _say(f"  {check}", _CHECK_INDENT)
+            say(f"  {check}", _CHECK_INDENT)
     folder = config.data
     data = "" if str(folder) == DATA_DEFAULT else f" --data {shlex.quote(str(folder))}"
     mersey = shlex.quote(sys.argv[0]) if sys.argv[0].endswith("mersey") else "mersey"
     typer.echo()
-    _say(f"The record: {folder / 'archive.db'} (SQLite) and {folder / 'nats'} (JetStream).", 12)
+    say(f"The record: {folder / 'archive.db'} (SQLite) and {folder / 'nats'} (JetStream).", 12)
     typer.echo(f"Step through it:  {mersey} replay last{data}")
     typer.echo(f"Prove it:         {mersey} verify last{data}")
-
-
-def _say(text: str, indent: int) -> None:
-    for line in hung(text, indent, columns_of(sys.stdout)):
-        typer.echo(line)
