@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 import grpc
@@ -23,7 +24,7 @@ from mersey.client.errors import (
 )
 from mersey.client.strategies.chance import ChanceStrategy
 from mersey.client.strategies.greedy import GreedyStrategy
-from mersey.client.transport import error_from_rpc
+from mersey.client.transport import Backoff, error_from_rpc
 from mersey.client.wire import RawUpdate
 from mersey.game.events import GameEnded
 from mersey.game.seen import Update
@@ -150,6 +151,20 @@ def test_a_word_of_the_transport_about_a_broken_connection_is_no_answer(code: gr
     broken = grpc.aio.AioRpcError(code, nothing, nothing, details="Internal error from Core")
 
     assert isinstance(error_from_rpc(broken), UnavailableError)
+
+
+async def test_a_cancellation_that_grpc_has_lost_ends_the_waiting_for_a_server() -> None:
+    async def call() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        await Backoff(None).wait(UnavailableError(14, "", "the connection broke in that very moment"))
+
+    calling = asyncio.create_task(call())
+    await asyncio.sleep(0)
+    calling.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await calling
 
 
 async def test_an_exact_action_on_a_table_that_moved_on_says_where_it_is(

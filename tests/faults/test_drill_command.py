@@ -11,6 +11,7 @@ from pathlib import Path
 from mersey.log.archive import Archive
 from mersey.log.data_folder import DataFolder
 from mersey.log.ports import Incarnation
+from mersey.server.drill.process import ServerProcess
 
 
 async def drill(*arguments: str, **environment: str) -> tuple[int, str]:
@@ -30,9 +31,20 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 async def test_a_drill_reports_zeros_and_leaves_its_model_as_it_was(tmp_path: Path) -> None:
-    code, said = await drill("--minutes", "0.05", "--tables", "4", "--seed", "1", TMPDIR=str(tmp_path))
+    model, drills = tmp_path / "model", tmp_path / "drills"
+    drills.mkdir()
+    server = ServerProcess(model, tmp_path / "server.log")
+    await server.start()
+    await server.stop()
+    before = contents(model)
+
+    code, said = await drill(
+        *("--minutes", "0.05", "--tables", "4", "--seed", "1", "--data", str(model)), TMPDIR=str(drills)
+    )
+
     assert code == 0, said
-    assert list(tmp_path.iterdir()) == [], "nothing is left of a drill that went well"
+    assert contents(model) == before
+    assert list(drills.iterdir()) == [], "nothing is left of a drill that went well"
     for line in ("commands lost", "commands doubled", "commands out of place", "other faults"):
         assert re.search(rf"^ +0 {line}$", said, re.MULTILINE), said
     assert re.search(r"^ +[1-9]\d* commands acknowledged", said, re.MULTILINE), said

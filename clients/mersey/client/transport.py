@@ -67,6 +67,9 @@ class Backoff:
 
         Where there is another server, the next try is made there, and no request of the one before is heeded.
         """
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError  # gRPC loses a cancellation that meets the end of its call
         if self._patience_s is not None and self._waited_s >= self._patience_s:
             raise error
         at, wait_s = self._leave(self._at), self._wait_s

@@ -163,8 +163,10 @@ class Drill:
             before = self._journal.accepted
             target = wanted if wanted is not None else before + 1
             reached = asyncio.create_task(self._journal.reach(target))
-            await asyncio.wait((reached, death), timeout=STALLED_S, return_when=asyncio.FIRST_COMPLETED)
-            reached.cancel()
+            try:
+                await asyncio.wait((reached, death), timeout=STALLED_S, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                reached.cancel()
             if death.done():
                 return False
             if wanted is not None and self._journal.accepted >= wanted:
