@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 import msgspec
 
@@ -103,6 +103,28 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def last(self) -> int:
         """Version of the last event."""
         return self.first + len(self.events) - 1
+
+
+class Linked(Protocol):
+    """What of a commit makes the chain, however much else of it was read: fields of `Commit`."""
+
+    @property
+    def stream(self) -> str: ...  # noqa: D102
+
+    @property
+    def number(self) -> int: ...  # noqa: D102
+
+    @property
+    def first(self) -> int: ...  # noqa: D102
+
+    @property
+    def last(self) -> int: ...  # noqa: D102
+
+    @property
+    def at_ms(self) -> int: ...  # noqa: D102
+
+    @property
+    def previous(self) -> str: ...  # noqa: D102
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -235,6 +257,12 @@ def check_follows(head: Head, data: bytes) -> Commit:
         CommitError: the bytes can't be read, belong to another stream, or do not follow; the fault is named.
     """
     commit = decode(data)
+    check_link(head, commit)
+    return commit
+
+
+def check_link(head: Head, commit: Linked) -> None:
+    """Raise CommitError unless ``commit``, as it was read, is the one right after ``head``."""
     if commit.stream != head.stream:
         raise WrongStream(f"commit of {commit.stream} found in {head.stream}")
     for field, found, wanted in (
@@ -250,10 +278,9 @@ def check_follows(head: Head, data: bytes) -> Commit:
         raise BrokenChain(
             f"{head.stream} commit {commit.number}: at_ms {commit.at_ms} is before {head.at_ms}"
         )
-    return commit
 
 
-def advance(head: Head, commit: Commit, data: bytes, position: int) -> Head:
+def advance(head: Head, commit: Linked, data: bytes, position: int) -> Head:
     """Return the head after ``commit``, whose bytes are ``data`` and stand at ``position`` of the log."""
     return Head(
         stream=head.stream,

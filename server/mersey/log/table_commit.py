@@ -7,7 +7,7 @@ hold the commands and events of ``mersey.game``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -15,13 +15,13 @@ from mersey.game.commands import Command
 from mersey.game.events import Event
 from mersey.game.evolve import fold
 from mersey.game.state import Game
-from mersey.log.commit import UPCASTS, Commit, Head, UnreadableCommit, encode, next_commit, upcast
+from mersey.log.commit import SCHEMA, UPCASTS, Commit, Head, UnreadableCommit, encode, next_commit, upcast
 
 
 class TableCommit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A commit of a table; the fields are those of ``Commit``."""
 
-    v: int
+    v: Annotated[int, msgspec.Meta(ge=1, le=SCHEMA)]
     stream: str
     number: int
     first: int
@@ -29,9 +29,14 @@ class TableCommit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     actor: str
     command_id: str
     cause: Command
-    events: tuple[Event, ...]
+    events: Annotated[tuple[Event, ...], msgspec.Meta(min_length=1)]
     salt: str
     previous: str
+
+    @property
+    def last(self) -> int:
+        """Version of the last event."""
+        return self.first + len(self.events) - 1
 
 
 _DECODER: Final = msgspec.json.Decoder(TableCommit)

@@ -17,9 +17,17 @@ from mersey.game.events import Event, GameEnded, RoundEnded, TableClosed, TableO
 from mersey.game.evolve import fold
 from mersey.game.state import Game
 from mersey.game.view import SPECTATOR, Viewer, seat_viewer, update_bytes
-from mersey.log.commit import CommitError, Head, UnreadableCommit, advance, check_follows, start_of
+from mersey.log.commit import (
+    CommitError,
+    Head,
+    UnreadableCommit,
+    advance,
+    check_follows,
+    check_link,
+    start_of,
+)
 from mersey.log.ports import Entry
-from mersey.log.table_commit import read_table_commit, stream_of
+from mersey.log.table_commit import TableCommit, read_table_commit, stream_of
 from mersey.server.raw import delimited
 
 FINISHED: Final = frozenset({"game_over", "closed"})
@@ -74,11 +82,24 @@ class Table:
         """Fold the table's next commit, or note what is wrong with it; then tell who listens."""
         if not self.fault:
             try:
-                self._fold(entry)
+                check_follows(self.head, entry.data)
+                self._fold(entry, read_table_commit(entry.data))
             except CommitError as error:
                 self.set_fault(f"position {entry.position}: {error}")
                 return
         self._tell()
+
+    def restore(self, entry: Entry) -> None:
+        """Fold the table's next commit as the archive has it, whose writer has read every field of it before.
+
+        Its place in the chain is checked again, and so its bytes by the next one's hash.
+        """
+        try:
+            commit = read_table_commit(entry.data)
+            check_link(self.head, commit)
+            self._fold(entry, commit)
+        except CommitError:
+            self.apply(entry)  # it names the fault
 
     def set_fault(self, fault: str) -> None:
         """Note that the record can't be read on, and tell who listens."""
@@ -89,12 +110,10 @@ class Table:
         for listener in tuple(self.listeners):
             listener()
 
-    def _fold(self, entry: Entry) -> None:
-        raw = check_follows(self.head, entry.data)
-        commit = read_table_commit(entry.data)
+    def _fold(self, entry: Entry, commit: TableCommit) -> None:
         events = commit.events
         first = events[0]
-        if (raw.number == 1) != isinstance(first, TableOpened):
+        if (commit.number == 1) != isinstance(first, TableOpened):
             raise UnreadableCommit("a table's first event, and no other, opens it")
         if isinstance(first, TableOpened) and first.table != self.id:
             raise UnreadableCommit(f"opens the table {first.table[:64]!r}")
@@ -102,13 +121,13 @@ class Table:
             self.game = fold(events, self.game)
         except Exception as error:  # a forged commit can ask for anything that the fold does not check
             raise UnreadableCommit(f"events that can't happen here ({type(error).__name__})") from error
-        self.head = advance(self.head, raw, entry.data, entry.position)
+        self.head = advance(self.head, commit, entry.data, entry.position)
         last = self.head.version
         self._events += events
         self._at_ms += [commit.at_ms] * len(events)
         command = commit.actor, commit.command_id
         if command not in self._done:
-            self._done[command] = Done(commit.cause, entry.position, raw.first, last)
+            self._done[command] = Done(commit.cause, entry.position, commit.first, last)
         if self.game.step == "seating":
             self._seating_end = last
         kinds = [*map(type, events)]

@@ -130,7 +130,7 @@ class Tables:
     def _fold(self, name: str) -> Table:
         table = Table(name)
         for entry in self._reader.commits_of(stream_of(name)):
-            table.apply(entry)
+            table.restore(entry)
             if table.fault:
                 _logger.error("table %s can't be served: %s", name, table.fault)
                 return table
