@@ -343,7 +343,7 @@ def test_every_given_key_is_among_them() -> None:
         ('discard = ""\nlifted = 107', "", "given.lifted: a packet holds 1 to 106 cards, not 107"),
         ('discard = ""\nrebuilt = "7"', "", "given.rebuilt: not a card"),
         ('discard = ""\nstep = "cut"', "", 'given.step: contract has no cut, so no step "cut"'),
-        ('discard = ""\nseats = 5', "", "given.seats: contract is for 4 to 4 players, not 5"),
+        ('discard = ""\nseats = 5', "", "given.seats: contract is for exactly 4 players, not 5"),
         ('discard = ""\ndiscards = ""', "", "given.'discards' is not a known key; meant discard?"),
         ('discard = ""', "[[play]]\nseat = 1", "play[1].act is missing"),
         ('discard = ""', '[[play]]\nseat = "1"\nact = "take"', "play[1].seat: expected"),
