@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -51,6 +52,7 @@ class ServerProcess:
         points = ",".join(filter(None, (os.environ.get(VARIABLE), failpoints)))
         with self._words.open("ab") as words:
             self._child = await asyncio.create_subprocess_exec(
+                *_ends_with_us(),
                 *_SERVE,
                 *("--listen", self.address, "--data", str(self._data), "--keys", str(self._data / "keys")),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -121,6 +123,12 @@ class ServerProcess:
             raise ServerFault(f"the server did not stop within {STOP_S:.0f} s") from None
         if code:
             raise ServerFault(f"the server ended with {code}: see {self._words}")
+
+
+def _ends_with_us() -> tuple[str, ...]:
+    """Return what has the kernel kill the server when this process dies, where that is to be had."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
 
 
 def _environment() -> dict[str, str]:
