@@ -64,8 +64,7 @@ def seats_for(rules: RuleSet, asked: int | None) -> int:
     if asked is None:
         return min(max(4, fewest), most)
     if not fewest <= asked <= most:
-        span = f"exactly {fewest}" if fewest == most else f"{fewest} to {most}"
-        raise ConfigError(f"--seats: {rules.id} is for {span} players, not {asked}")
+        raise ConfigError(f"--seats: {rules.id} is for {rules.players_said}, not {asked}")
     return asked
 
 
