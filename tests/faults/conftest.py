@@ -14,7 +14,7 @@ from mersey.log.directory import create_bucket
 from mersey.log.embedded import EmbeddedNats
 from mersey.log.stream_config import create_stream
 
-SOAK_S = float(os.environ.get("MERSEY_SOAK_S", "20"))
+SOAK_S = float(os.environ.get("MERSEY_SOAK_S", "10"))
 """How long the soak lasts; 600 is a whole one."""
 
 WHOLE_SOAK_S = 600.0
