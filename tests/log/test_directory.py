@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nats.js.kv import KeyValue
 
 from mersey.game.display_name import NameRefused, normalised
 from mersey.log.connection import NatsConnection
 from mersey.log.directory import Directory, create_bucket
-from mersey.log.stream_config import LogMisconfigured
+from mersey.log.stream_config import NAMES_BUCKET, LogMisconfigured
 
 
 @pytest.fixture
@@ -31,6 +32,37 @@ async def test_a_name_is_kept_changed_and_erased(directory: Directory) -> None:
 
     assert await directory.get("p1") is None
     assert await directory.all() == {"p2": "Ann"}
+
+
+class Hasty:
+    """A bucket whose watchers say "that was all" before anything, as nats-py does now and then."""
+
+    def __init__(self, bucket: KeyValue) -> None:
+        self.status = bucket.status
+        self._bucket = bucket
+
+    async def watchall(self, **options: bool) -> KeyValue.KeyWatcher:
+        watcher = await self._bucket.watchall(**options)
+        updates, said = watcher.updates, []
+
+        async def hasty() -> KeyValue.Entry | None:
+            if not said:
+                said.append(None)
+                return None
+            return await updates()
+
+        watcher.updates = hasty
+        return watcher
+
+
+async def test_all_names_are_read_even_where_the_library_says_too_early_that_it_has_them(
+    directory: Directory, admin: NatsConnection
+) -> None:
+    names = {f"p{n}": f"Name {n}" for n in range(20)}
+    for player, name in {**names, "gone": "Gone"}.items():
+        await directory.put(player, name)
+    await directory.erase("gone")
+    assert await Directory(Hasty(await admin.js.key_value(NAMES_BUCKET))).all() == names
 
 
 async def test_nothing_of_an_old_or_erased_name_is_left(directory: Directory, admin: NatsConnection) -> None:

@@ -98,11 +98,18 @@ class Directory:
     async def all(self) -> dict[str, str]:
         """Return every name, by player id."""
         names: dict[str, str] = {}
+        seen: set[str] = set()
         try:
-            watcher = await self._bucket.watchall(ignore_deletes=True)
+            kept = (await self._bucket.status()).values
+            watcher = await self._bucket.watchall()
             try:
-                while (entry := await watcher.updates()) is not None:  # type: ignore[no-untyped-call]
-                    names[entry.key] = (entry.value or b"").decode()
+                while len(seen) < kept:
+                    entry = await watcher.updates()  # type: ignore[no-untyped-call]
+                    if entry is None:
+                        continue  # nats-py says "that was all" early, where entries are still on their way
+                    seen.add(entry.key)
+                    if entry.operation is None:
+                        names[entry.key] = (entry.value or b"").decode()
             finally:
                 await watcher.stop()  # type: ignore[no-untyped-call]
         except (nats.errors.Error, nats.js.errors.Error) as error:
