@@ -59,6 +59,16 @@ def test_an_honest_game_is_proved_with_every_shuffle_deal_and_round(rules: str, 
     assert counts["rebuilds are those of their link"] == rebuilt
 
 
+RECORDS = sorted((Path(__file__).parents[1] / "records").glob("*.mersey"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)
+def test_every_record_that_is_kept_for_ever_is_proved(record: Path) -> None:
+    table, state, events = ALONE["check"](record.read_bytes())
+    assert state.state in ("ended", "closed")
+    assert events > 100, table
+
+
 def test_a_closed_table_is_proved_as_far_as_it_went() -> None:
     _, table, _ = ALONE["check"](record_bytes(recorded_game("contract", 4, actions_max=60, close=True)))
     assert table.state == "closed"
