@@ -128,13 +128,22 @@ def test_the_same_seed_plays_the_same_game_in_every_event(played: tuple[Path, st
     assert dump_without_ids(folder, "one") != dump_without_ids(folder, "three")
 
 
+LISTENING = """
+import signal
+from mersey.client.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+"""The command, hearing Ctrl-C also where the tests run in the background, which ignore it."""
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_demo_that_is_stopped_closes_its_table_and_keeps_the_record(
     tmp_path: Path, number: int, status: int
 ) -> None:
-    command = [sys.executable, "-m", "mersey.client.cli", "demo", "--data", "data"]
+    command = [sys.executable, "-c", LISTENING, "demo", "--data", "data"]
     with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listen
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stdout is not None
         assert any("; discard " in line for line in running.stdout)
@@ -144,11 +153,6 @@ def test_a_demo_that_is_stopped_closes_its_table_and_keeps_the_record(
     shown = mersey(tmp_path, "replay", "last", "--data", "data", "--dump")
     assert "the table is closed" in shown.stdout
     assert mersey(tmp_path, "verify", "last", "--data", "data").returncode == 0
-
-
-def listen() -> None:
-    """Hear Ctrl-C in a program started by tests that run in the background, where it is ignored."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(
